@@ -1,0 +1,92 @@
+"""From a Keras model to an ONNX graph with names that mean something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from keras_sinpe.exporting.converter_log import converter_complaints, raise_complaints
+from keras_sinpe.exporting.erfc import OP_HANDLERS
+from keras_sinpe.exporting.errors import ExportError
+from keras_sinpe.exporting.serving import named_call, tensor_specs
+from keras_sinpe.signatures import Signature
+
+Axes = Mapping[str, Sequence[int | str]]
+
+
+def convert(model: Any, signature: Signature, opset_version: int, axes: Axes) -> Any:
+    """Convert a float32 model to an `onnx.ModelProto`.
+
+    Args:
+        model: The Keras model.
+        signature: Its inputs.
+        opset_version: Version of the ONNX operators.
+        axes: One size or symbol per axis of every output.
+
+    Raises:
+        ExportError: The converter failed or complained, or lost a name on the way.
+    """
+    import tensorflow as tf
+    import tf2onnx
+
+    specs = tensor_specs(signature)
+    function = tf.function(
+        named_call(model, signature), input_signature=specs, autograph=False
+    )
+    with converter_complaints() as complaints:
+        try:
+            proto, _ = tf2onnx.convert.from_function(
+                function,
+                input_signature=specs,
+                opset=opset_version,
+                custom_op_handlers=dict(OP_HANDLERS),
+            )
+        except Exception as error:
+            complaints.append(f"{type(error).__name__}: {error}")
+    raise_complaints(model, complaints)
+    _store_captured_tensors(proto, function.get_concrete_function())
+    _declare_interface(proto, signature, axes)
+    return proto
+
+
+def _store_captured_tensors(proto: Any, function: Any) -> None:
+    """Make initializers of tensors that the model holds beside its variables.
+
+    The converter makes inputs of them.
+    """
+    import onnx
+
+    inputs = {value.name: value for value in proto.graph.input}
+    for outer, inner in function.graph.captures:
+        if inner.name in inputs:
+            tensor = onnx.numpy_helper.from_array(outer.numpy(), inner.name)
+            proto.graph.initializer.append(tensor)
+            proto.graph.input.remove(inputs[inner.name])
+
+
+def _declare_interface(proto: Any, signature: Signature, axes: Axes) -> None:
+    """State every input and output anew, with its name, dtype and named axes."""
+    import onnx
+
+    graph = proto.graph
+    inputs = {spec.name: spec for spec in signature.inputs}
+    dtypes = {value.name: value.type.tensor_type.elem_type for value in graph.output}
+    _check_names("inputs", inputs, [value.name for value in graph.input])
+    _check_names("outputs", axes, dtypes)
+    del graph.input[:], graph.output[:], graph.value_info[:]
+    value_info = onnx.helper.make_tensor_value_info
+    for name, spec in inputs.items():
+        dtype = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(spec.dtype))
+        graph.input.append(value_info(name, dtype, list(spec.axes)))
+    for name, sizes in axes.items():
+        graph.output.append(value_info(name, dtypes[name], list(sizes)))
+
+
+def _check_names(role: str, wanted: Iterable[str], found: Iterable[str]) -> None:
+    if set(wanted) != set(found):
+        raise ExportError(
+            f"The ONNX converter must keep the {role} {sorted(wanted)}. "
+            f"Received: {sorted(found)}"
+        )

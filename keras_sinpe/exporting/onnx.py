@@ -1,0 +1,129 @@
+"""Export a Keras model to ONNX, and prove it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from keras_sinpe.exporting.axes import output_axes
+from keras_sinpe.exporting.backend import require_tensorflow
+from keras_sinpe.exporting.converter import convert
+from keras_sinpe.exporting.safe_writing import staged_file
+from keras_sinpe.full_precision import full_precision
+from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
+from keras_sinpe.parity.keras_runner import KerasRunner
+from keras_sinpe.parity.report import ParityReport
+from keras_sinpe.parity.sampling import Inputs
+from keras_sinpe.signatures import check_model, read_signature
+
+OPSETS = range(13, 19)
+
+
+def export_onnx(
+    model: Any,
+    filepath: str | os.PathLike[str],
+    *,
+    input_signature: Any = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int = 17,
+    overwrite: bool = True,
+    batch_sizes: Sequence[int] = BATCH_SIZES,
+    lengths: Sequence[int] | None = None,
+    inputs: Inputs = None,
+    tolerance: Tolerance = None,
+    progress: bool = False,
+) -> ParityReport:
+    """Export any Keras model on TensorFlow to an ONNX file that computes the same.
+
+    The file is written beside its target, checked by `onnx.checker` in full, loaded by
+    ONNX Runtime and compared with the model by `check_parity`; only then it takes the
+    target's name. If anything fails the target is what it was before.
+
+    Inputs keep the names they have in Keras: dict keys, else the names of the
+    `keras.Input` layers, else the arguments of `call`. Outputs are called by dict key,
+    else by the layer that makes them. Characters other than letters, digits, `_` and
+    `.` become `_`. Free axes are called `batch` and `<input>_length`, one symbol per
+    input; an axis of an output carries the symbol of the input axis that it follows.
+    Nothing relies on the order of inputs or outputs; it is the model's own.
+
+    Dropout is off. A model that is not float32 throughout is exported as a float32
+    rebuild with the same weights, and the report says so.
+
+    Args:
+        model: A built Keras model: Functional, Sequential or subclassed.
+        filepath: The file to write, with any name, in a folder that exists.
+        input_signature: Needed for subclassed models only: the list of positional
+            arguments of `call`, as for `keras.Model.export`.
+        output_names: Names for the flattened outputs instead of the model's own.
+        opset_version: Version of the ONNX operators, 13 to 18.
+        overwrite: Whether an existing file may be replaced, as in `keras.Model.save`.
+        batch_sizes: For the check, see `check_parity`.
+        lengths: For the check, see `check_parity`.
+        inputs: For the check, see `check_parity`.
+        tolerance: For the check, see `check_parity`.
+        progress: Show a progress bar during the check.
+
+    Returns:
+        The report of the check, which passed.
+
+    Raises:
+        ExportError: The backend is not TensorFlow, or an operator cannot be converted.
+        FileExistsError: The file exists and `overwrite` is false.
+        FileNotFoundError: The folder does not exist.
+        IsADirectoryError: `filepath` is a directory.
+        ParityError: The file does not compute what the model computes.
+        PermissionError: The folder cannot be written to.
+        TypeError: `model` is not a Keras model.
+        ValueError: The model is not built, is subclassed and has no `input_signature`,
+            or `opset_version` is out of range.
+
+    Example:
+    >>> import os, tempfile, keras, onnxruntime
+    >>> ids = keras.Input((None,), dtype="int32", name="ids")
+    >>> vectors = keras.layers.Embedding(10, 4, name="vectors")(ids)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.onnx")
+    >>> report = export_onnx(keras.Model(ids, vectors), path)
+    >>> session = onnxruntime.InferenceSession(path)
+    >>> [(value.name, value.shape) for value in session.get_outputs()]
+    [('vectors', ['batch', 'ids_length', 4])]
+    """
+    _check_opset(opset_version)
+    require_tensorflow()
+    check_model(model)
+    with staged_file(filepath, overwrite) as stage:
+        reference = full_precision(model)
+        signature = read_signature(reference, input_signature, output_names)
+        axes = output_axes(KerasRunner(reference, signature), inputs)
+        proto = convert(reference, signature, opset_version, axes)
+        _write(proto, os.fspath(stage))
+        report = check_parity(
+            model,
+            stage,
+            input_signature=input_signature,
+            output_names=output_names,
+            batch_sizes=batch_sizes,
+            lengths=lengths,
+            inputs=inputs,
+            tolerance=tolerance,
+            progress=progress,
+        )
+        report = dataclasses.replace(report, artifact=os.fspath(filepath))
+        report.raise_if_failed()
+    return report
+
+
+def _check_opset(opset_version: Any) -> None:
+    if isinstance(opset_version, bool) or opset_version not in OPSETS:
+        raise ValueError(
+            f"`opset_version` must be {OPSETS[0]} to {OPSETS[-1]}. "
+            f"Received: opset_version={opset_version!r}"
+        )
+
+
+def _write(proto: Any, path: str) -> None:
+    import onnx
+
+    onnx.checker.check_model(proto, full_check=True)
+    onnx.save_model(proto, path, format="protobuf")

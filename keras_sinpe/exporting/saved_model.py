@@ -1,0 +1,121 @@
+"""Export a Keras model to a TensorFlow SavedModel, and prove it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from keras_sinpe.exporting.backend import require_tensorflow
+from keras_sinpe.exporting.safe_writing import staged_directory
+from keras_sinpe.exporting.serving import named_call, structured_specs, tensor_specs
+from keras_sinpe.full_precision import full_precision
+from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
+from keras_sinpe.parity.report import ParityReport
+from keras_sinpe.parity.sampling import Inputs
+from keras_sinpe.signatures import Signature, check_model, read_signature
+
+
+def export_saved_model(
+    model: Any,
+    filepath: str | os.PathLike[str],
+    *,
+    input_signature: Any = None,
+    output_names: Sequence[str] | None = None,
+    overwrite: bool = True,
+    batch_sizes: Sequence[int] = BATCH_SIZES,
+    lengths: Sequence[int] | None = None,
+    inputs: Inputs = None,
+    tolerance: Tolerance = None,
+    progress: bool = False,
+) -> ParityReport:
+    """Export any Keras model on TensorFlow to a SavedModel that computes the same.
+
+    The directory is written beside its target, loaded by TensorFlow and compared with
+    the model by `check_parity`; only then it takes the target's name. If anything fails
+    the target is what it was before. On Linux an old SavedModel and the new one
+    exchange their names in one step.
+
+    The endpoint `serve` takes and returns what the model does, as Keras's own export
+    has it. The signature `serving_default`, for servers, has the named inputs and
+    outputs of `export_onnx`.
+
+    Args:
+        model: A built Keras model: Functional, Sequential or subclassed.
+        filepath: The directory to write, in a folder that exists.
+        input_signature: Needed for subclassed models only: the list of positional
+            arguments of `call`, as for `keras.Model.export`.
+        output_names: Names for the flattened outputs instead of the model's own.
+        overwrite: Whether an existing SavedModel may be replaced. A directory that
+            holds anything else never is.
+        batch_sizes: For the check, see `check_parity`.
+        lengths: For the check, see `check_parity`.
+        inputs: For the check, see `check_parity`.
+        tolerance: For the check, see `check_parity`.
+        progress: Show a progress bar during the check.
+
+    Returns:
+        The report of the check, which passed.
+
+    Raises:
+        ExportError: The backend is not TensorFlow.
+        FileExistsError: The directory exists and `overwrite` is false, or it is not a
+            SavedModel.
+        FileNotFoundError: The folder does not exist.
+        NotADirectoryError: `filepath` is a file.
+        ParityError: The SavedModel does not compute what the model computes.
+        PermissionError: The folder cannot be written to.
+        TypeError: `model` is not a Keras model.
+        ValueError: The model is not built, or is subclassed and has no
+            `input_signature`.
+
+    Example:
+    >>> import os, tempfile, keras, numpy as np, tensorflow as tf
+    >>> ids = keras.Input((None,), dtype="int32", name="ids")
+    >>> vectors = keras.layers.Embedding(10, 4, name="vectors")(ids)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model")
+    >>> report = export_saved_model(keras.Model(ids, vectors), path)
+    >>> loaded = tf.saved_model.load(path)
+    >>> tokens = np.array([[1, 2, 3]], np.int32)
+    >>> loaded.serve(tokens).shape.as_list()
+    [1, 3, 4]
+    >>> list(loaded.signatures["serving_default"](ids=tf.constant(tokens)))
+    ['vectors']
+    """
+    require_tensorflow()
+    check_model(model)
+    with staged_directory(filepath, overwrite) as stage:
+        reference = full_precision(model)
+        signature = read_signature(reference, input_signature, output_names)
+        _write(reference, signature, os.fspath(stage))
+        report = check_parity(
+            model,
+            stage,
+            input_signature=input_signature,
+            output_names=output_names,
+            batch_sizes=batch_sizes,
+            lengths=lengths,
+            inputs=inputs,
+            tolerance=tolerance,
+            progress=progress,
+        )
+        report = dataclasses.replace(report, artifact=os.fspath(filepath))
+        report.raise_if_failed()
+    return report
+
+
+def _write(model: Any, signature: Signature, path: str) -> None:
+    archive = keras.export.ExportArchive()
+    archive.track(model)
+
+    def serve(*arguments: Any) -> Any:
+        return model(*arguments, training=False)
+
+    archive.add_endpoint("serve", serve, structured_specs(signature))
+    archive.add_endpoint(
+        "serving_default", named_call(model, signature), tensor_specs(signature)
+    )
+    archive.write_out(path, verbose=False)

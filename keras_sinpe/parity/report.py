@@ -1,0 +1,165 @@
+"""What a parity check found: a table for people, JSON for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from keras_sinpe.parity.comparison import Comparison, Fault
+
+
+class ParityError(Exception):
+    """An artifact does not compute what its model computes.
+
+    Attributes:
+        report: The whole report.
+    """
+
+    def __init__(self, report: ParityReport) -> None:
+        self.report = report
+        super().__init__(
+            f"The artifact {report.artifact!r} differs from its model.\n{report}"
+        )
+
+
+@dataclass(frozen=True)
+class ParityReport:
+    """Every comparison of an artifact with its model.
+
+    Attributes:
+        artifact: Path of the artifact.
+        comparisons: One for each output of each run, in the order of the runs.
+        faults: What concerns the artifact or a run as a whole: names and dtypes of its
+            inputs and outputs, and runs that it refused.
+        notes: What a reader should know, such as a rebuild in float32.
+        versions: Version of everything involved, by package.
+    """
+
+    artifact: str
+    comparisons: tuple[Comparison, ...]
+    faults: tuple[Fault, ...]
+    notes: tuple[str, ...]
+    versions: Mapping[str, str]
+
+    @property
+    def passed(self) -> bool:
+        """Whether something was compared and nothing differs."""
+        return bool(self.comparisons) and not self.all_faults
+
+    @property
+    def all_faults(self) -> tuple[Fault, ...]:
+        """The faults of the artifact, of the runs, and of every output."""
+        found = [fault for one in self.comparisons for fault in one.faults]
+        return (*self.faults, *found)
+
+    @property
+    def rows(self) -> tuple[Comparison, ...]:
+        """The worst comparison of each output, measured against its tolerance."""
+        worst: dict[str, Comparison] = {}
+        for comparison in self.comparisons:
+            known = worst.setdefault(comparison.output, comparison)
+            if _badness(comparison) > _badness(known):
+                worst[comparison.output] = comparison
+        return tuple(worst.values())
+
+    def raise_if_failed(self) -> None:
+        """Raise a `ParityError` that holds the report unless the check passed."""
+        if not self.passed:
+            raise ParityError(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data: strings, numbers, lists and dicts."""
+        return {
+            "artifact": self.artifact,
+            "passed": self.passed,
+            "runs": len({str(one.case) for one in self.comparisons}),
+            "outputs": [_row_data(row) for row in self.rows],
+            "faults": [vars(fault) for fault in self.all_faults],
+            "notes": list(self.notes),
+            "versions": dict(self.versions),
+        }
+
+    def to_json(self) -> str:
+        """The report as JSON. An infinite error is the string `"inf"`."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(file=io.StringIO(), width=100, color_system=None)
+        for part in _layout(self):
+            console.print(part, markup=False, highlight=False, soft_wrap=True)
+        text: str = console.file.getvalue()  # type: ignore[attr-defined]
+        return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def _badness(comparison: Comparison) -> tuple[int, float, float]:
+    excess = comparison.error - comparison.tolerance
+    return len(comparison.faults), excess, comparison.error
+
+
+def _row_data(row: Comparison) -> dict[str, Any]:
+    return {
+        "output": row.output,
+        "shape": list(row.shape),
+        "dtype": row.dtype,
+        "error": row.error if math.isfinite(row.error) else str(row.error),
+        "tolerance": row.tolerance,
+        "batch": row.case.batch,
+        "lengths": dict(row.case.lengths),
+        "index": None if row.index is None else list(row.index),
+        "faults": [fault.kind for fault in row.faults],
+    }
+
+
+def _layout(report: ParityReport) -> list[Any]:
+    """The parts of the printed report, from the verdict to the versions."""
+    runs = report.to_dict()["runs"]
+    verdict = "PASSED" if report.passed else "FAILED"
+    parts: list[Any] = [f"Parity {verdict}: {report.artifact} in {runs} runs"]
+    if report.comparisons:
+        parts.append(_table(report))
+    else:
+        parts.append("Nothing was compared.")
+    parts += _fault_lines(report.all_faults)
+    parts += [f"note: {note}" for note in report.notes]
+    known = (f"{package} {version}" for package, version in report.versions.items())
+    parts.append(", ".join(known))
+    return parts
+
+
+def _fault_lines(faults: Sequence[Fault]) -> list[str]:
+    """The first fault of each kind and output, and how many more there are."""
+    alike: dict[tuple[str, str], list[Fault]] = {}
+    for fault in faults:
+        alike.setdefault((fault.kind, fault.output), []).append(fault)
+    lines = []
+    for (kind, output), found in alike.items():
+        subject = f"`{output}` " if output else ""
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        lines.append(f"{kind}: {subject}{found[0].message}{more}")
+    return lines
+
+
+def _table(report: ParityReport) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("output", "shape", "dtype", "largest error", "tolerance", "where"):
+        table.add_column(heading, overflow="fold")
+    for row in report.rows:
+        index = "" if row.index is None else f" at {list(row.index)}"
+        table.add_row(
+            row.output,
+            "x".join(map(str, row.shape)),
+            row.dtype,
+            f"{row.error:.2e}",
+            f"{row.tolerance:.2e}",
+            f"{row.case}{index}",
+        )
+    return table

@@ -1,0 +1,228 @@
+"""Random inputs that a model can take: sizes, ids within the vocabulary, padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from keras_sinpe.parity.comparison import Case
+from keras_sinpe.signatures import BATCH, Signature, TensorSpec
+
+Feeds = dict[str, np.ndarray[Any, Any]]
+Accepts = Callable[[Feeds], Exception | None]
+Make = Callable[[Case, np.random.Generator], Feeds]
+
+# Positions, counts and the like; and, for a model that refuses those, flags.
+WIDE, NARROW = 1000, 2
+# A short run first; convolutions and patches may need a long one.
+PROBE_LENGTHS = (4, 64)
+
+
+def free_axes(signature: Signature) -> list[str]:
+    """Every free axis of the inputs but the batch, in order."""
+    symbols = [axis for spec in signature.inputs for axis in spec.axes]
+    named = [axis for axis in symbols if isinstance(axis, str) and axis != BATCH]
+    return list(dict.fromkeys(named))
+
+
+def draw(
+    signature: Signature,
+    case: Case,
+    limits: Mapping[str, int],
+    rng: np.random.Generator,
+) -> Feeds:
+    """Draw one array per input.
+
+    Rows are padded with zeros at their end, each to a length of its own, except that
+    about every other row is full.
+
+    Args:
+        signature: The inputs.
+        case: A size for every free axis.
+        limits: For an integer input, the number of values it may take.
+        rng: Source of the numbers.
+    """
+    feeds = {}
+    for spec in signature.inputs:
+        shape = [case.sizes[a] if isinstance(a, str) else a for a in spec.axes]
+        array = _values(spec, shape, limits.get(spec.name, WIDE), rng)
+        feeds[spec.name] = _pad(array, rng)
+    return feeds
+
+
+def _values(
+    spec: TensorSpec, shape: list[int], limit: int, rng: np.random.Generator
+) -> np.ndarray[Any, Any]:
+    if spec.dtype == "bool":
+        return rng.random(shape) < 0.5
+    if spec.dtype.startswith(("int", "uint")):
+        # Zero is the padding id wherever there is one.
+        return rng.integers(min(1, limit - 1), limit, shape).astype(spec.dtype)
+    if spec.dtype.startswith("float"):
+        return rng.standard_normal(shape).astype(spec.dtype)
+    raise ValueError(
+        "`inputs` must be given for an input that is neither a number nor a bool. "
+        f"Received: inputs=None with the input {spec.name!r} of dtype {spec.dtype}"
+    )
+
+
+def _pad(array: np.ndarray[Any, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    if array.ndim < 2 or array.shape[1] < 2:
+        return array
+    length = array.shape[1]
+    for row in range(array.shape[0]):
+        if (row + length) % 2:
+            array[row, rng.integers(1, length) :] = 0
+    return array
+
+
+def tie_axes(
+    axes: Sequence[str], fits: Callable[[Sequence[str]], bool]
+) -> list[list[str]]:
+    """Group the axes whose lengths the model wants equal.
+
+    Args:
+        axes: The free axes.
+        fits: Whether the model runs when only these axes are made longer.
+
+    >>> tied = {"ids_length", "mask_length"}
+    >>> tie_axes(
+    ...     ["ids_length", "mask_length", "memory_length"],
+    ...     lambda longer: not tied & set(longer) or tied <= set(longer),
+    ... )
+    [['memory_length'], ['ids_length', 'mask_length']]
+    """
+    free = [axis for axis in axes if fits([axis])]
+    groups = [[axis] for axis in free]
+    tied = [axis for axis in axes if axis not in free]
+    while tied:
+        first, *others = tied
+        partners = [other for other in others if fits([first, other])]
+        # Neither alone nor in a pair: three or more that go together.
+        group = [first, *(partners[:1] or others)]
+        groups.append(group)
+        tied = [axis for axis in others if axis not in group]
+    return groups
+
+
+class GivenSamples:
+    """The user's own inputs, one case for each."""
+
+    def __init__(self, signature: Signature, samples: Sequence[Feeds]) -> None:
+        self._samples = {case_of(signature, feeds): feeds for feeds in samples}
+
+    def cases(self) -> list[Case]:
+        """The sizes of every sample."""
+        return list(self._samples)
+
+    def feeds(self, case: Case) -> Feeds:
+        """The sample of this case."""
+        return self._samples[case]
+
+
+class RandomSamples:
+    """Cases of a model with random inputs for each.
+
+    Args:
+        signature: The inputs of the model.
+        batch_sizes: Batch sizes to combine with `lengths`.
+        lengths: Sizes for every other free axis.
+        limits: For an integer input, the number of values it may take, if known.
+        accepts: Runs the model on inputs and returns the exception, or `None`.
+        make: Makes the inputs of a case; by default they are drawn.
+        seed: Seed of the inputs.
+
+    Raises:
+        ValueError: The model takes none of the inputs that were tried.
+    """
+
+    def __init__(
+        self,
+        signature: Signature,
+        batch_sizes: Sequence[int],
+        lengths: Sequence[int],
+        limits: Mapping[str, int],
+        accepts: Accepts,
+        make: Make | None = None,
+        seed: int = 0,
+    ) -> None:
+        self._signature = signature
+        self._batch_sizes = _batch_sizes(signature, batch_sizes)
+        self._lengths = lengths
+        self._accepts = accepts
+        self._make = make or self._draw
+        self._seed = seed
+        self._limits = limits
+        probe = self._find_probe(limits)
+        self._groups = tie_axes(
+            free_axes(signature),
+            lambda axes: self._refusal(dict.fromkeys(axes, probe + 1), probe) is None,
+        )
+
+    def cases(self) -> list[Case]:
+        """Every batch size with every length.
+
+        Axes that need not be equal get unequal lengths: the second the length after
+        the first one's, and so on in a circle.
+        """
+        turns = range(len(self._lengths)) if self._groups else range(1)
+        return [
+            Case.of(batch, self._turn(turn))
+            for batch in self._batch_sizes
+            for turn in turns
+        ]
+
+    def feeds(self, case: Case) -> Feeds:
+        """The inputs of one case, the same whenever they are asked for."""
+        rng = np.random.default_rng([self._seed, *case.sizes.values()])
+        return self._make(case, rng)
+
+    def _draw(self, case: Case, rng: np.random.Generator) -> Feeds:
+        return draw(self._signature, case, self._limits, rng)
+
+    def _turn(self, turn: int) -> dict[str, int]:
+        return {
+            axis: self._lengths[(turn + group) % len(self._lengths)]
+            for group, axes in enumerate(self._groups)
+            for axis in axes
+        }
+
+    def _find_probe(self, known: Mapping[str, int]) -> int:
+        """A length that the model takes; narrows the unknown integers if need be."""
+        integers = [s.name for s in self._signature.inputs if "int" in s.dtype]
+        error: Exception | None = None
+        for length in PROBE_LENGTHS:
+            for unknown in (WIDE, NARROW):
+                self._limits = {name: known.get(name, unknown) for name in integers}
+                refusal = self._refusal({}, length)
+                if refusal is None:
+                    return length
+                error = error or refusal
+        raise ValueError(
+            "`inputs` must be given, because the model takes none of the random inputs "
+            f"that were tried; it says: {error}. Received: inputs=None"
+        ) from error
+
+    def _refusal(self, changed: Mapping[str, int], length: int) -> Exception | None:
+        sizes = dict.fromkeys(free_axes(self._signature), length) | dict(changed)
+        return self._accepts(self.feeds(Case.of(self._batch_sizes[-1], sizes)))
+
+
+def case_of(signature: Signature, feeds: Feeds) -> Case:
+    """The sizes of given arrays, as far as they fit the signature."""
+    sizes: dict[str, int] = {}
+    for spec in signature.inputs:
+        shape = np.shape(feeds.get(spec.name, ()))
+        for axis, size in zip(spec.axes, shape, strict=False):
+            if isinstance(axis, str):
+                sizes.setdefault(axis, size)
+    return Case.of(sizes.pop(BATCH, 0), sizes)
+
+
+def _batch_sizes(signature: Signature, batch_sizes: Sequence[int]) -> Sequence[int]:
+    """A batch size that the model fixes replaces those asked for."""
+    fixed = [spec.axes[0] for spec in signature.inputs if spec.axes]
+    sizes = [size for size in fixed if isinstance(size, int)]
+    return sizes[:1] or batch_sizes
