@@ -1,5 +1,45 @@
 """Sinusoidal positional encoding for Keras, exact at every position."""
 
+from typing import TYPE_CHECKING, Any
+
+from keras_sinpe.layers import SinusoidalPositionalEncoding
 from keras_sinpe.version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from keras_sinpe.exporting import export_onnx, export_saved_model
+    from keras_sinpe.padding import PaddingReport, check_padding
+    from keras_sinpe.parity import ParityReport, check_parity
+
+__all__ = [
+    "PaddingReport",
+    "ParityReport",
+    "SinusoidalPositionalEncoding",
+    "__version__",
+    "check_padding",
+    "check_parity",
+    "export_onnx",
+    "export_saved_model",
+]
+
+# Who only trains does not pay for the exporters: their rooms open on first use.
+_ROOMS = {
+    "PaddingReport": "keras_sinpe.padding",
+    "ParityReport": "keras_sinpe.parity",
+    "check_padding": "keras_sinpe.padding",
+    "check_parity": "keras_sinpe.parity",
+    "export_onnx": "keras_sinpe.exporting",
+    "export_saved_model": "keras_sinpe.exporting",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Finds the public names that live in rooms not opened yet."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_ROOMS[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,7 @@
+"""The layers, one a file, named after their class."""
+
+from keras_sinpe.layers.sinusoidal_positional_encoding import (
+    SinusoidalPositionalEncoding,
+)
+
+__all__ = ["SinusoidalPositionalEncoding"]

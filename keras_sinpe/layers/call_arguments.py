@@ -1,0 +1,115 @@
+"""Checks of what a layer is called with, for eager, traced and symbolic tensors."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_sinpe.arguments import refusal
+
+INTEGER_POSITIONS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
+REAL_POSITIONS = ("float32", "float64")
+FIRST_POSITION, LAST_POSITION = -(2**31), 2**31 - 1
+
+
+def dtype_of(tensor: Any) -> str:
+    """The dtype of any backend's tensor, by its Keras name."""
+    return str(keras.backend.standardize_dtype(tensor.dtype))
+
+
+def check_sequence(inputs: Any, feature_dim: int) -> None:
+    """Refuses what is not a dense float `(batch, length, feature_dim)`."""
+    check_dense(inputs)
+    check_sequence_shape(inputs.shape)
+    if inputs.shape[-1] not in (None, feature_dim):
+        raise ValueError(
+            f"`inputs` must have the width the layer was built for, {feature_dim}. "
+            f"Received: inputs.shape={tuple(inputs.shape)}"
+        )
+    if not dtype_of(inputs).startswith(("float", "bfloat")):
+        raise TypeError(
+            "`inputs` must be floating point embeddings, not token ids. "
+            f"Received: inputs.dtype={dtype_of(inputs)}"
+        )
+
+
+def check_dense(inputs: Any) -> None:
+    """Refuses ragged and sparse tensors."""
+    kind = type(inputs).__name__
+    ragged = kind == "RaggedTensor" or getattr(inputs, "ragged", False)
+    sparse = kind == "SparseTensor" or getattr(inputs, "sparse", False)
+    if ragged or sparse:
+        raise TypeError(
+            "`inputs` must be a dense tensor; pad ragged sequences and pass a mask. "
+            f"Received: inputs={'ragged' if ragged else 'sparse'} tensor"
+        )
+
+
+def check_sequence_shape(shape: Any) -> None:
+    """Refuses shapes that are not `(batch, length, feature_dim)`."""
+    if len(shape) != 3:
+        raise ValueError(
+            "`inputs` must have shape (batch, length, feature_dim). "
+            f"Received: inputs.shape={tuple(shape)}"
+        )
+    if shape[-1] is None:
+        raise ValueError(
+            "`inputs` must have a known last dimension, the width of the encoding. "
+            f"Received: inputs.shape={tuple(shape)}"
+        )
+
+
+def check_start_index(start_index: Any, inputs: Any) -> None:
+    """Refuses what is not an integer, or integers of shape `()` or `(batch,)`."""
+    expected = "an integer, or an integer tensor of shape () or (batch,)"
+    if isinstance(start_index, int) and not isinstance(start_index, bool):
+        _check_last_position(start_index, inputs.shape[1])
+        return
+    if not hasattr(start_index, "shape") or dtype_of(start_index) not in (
+        INTEGER_POSITIONS
+    ):
+        raise TypeError(refusal("start_index", expected, start_index))
+    shape = tuple(start_index.shape)
+    if len(shape) > 1 or (shape and not _same(shape[0], inputs.shape[0])):
+        raise ValueError(
+            f"`start_index` must be {expected}. Received: start_index.shape={shape} "
+            f"with inputs.shape={tuple(inputs.shape)}"
+        )
+
+
+def _check_last_position(start_index: int, length: Any) -> None:
+    last = start_index + (length - 1 if isinstance(length, int) and length else 0)
+    if start_index < FIRST_POSITION or last > LAST_POSITION:
+        raise ValueError(
+            "`start_index` must keep every position within int32, -2**31 to "
+            f"2**31 - 1. Received: start_index={start_index} and length {length}"
+        )
+
+
+def check_positions(positions: Any, inputs: Any) -> None:
+    """Refuses positions that are no numbers or do not fit the inputs."""
+    if dtype_of(positions) not in INTEGER_POSITIONS + REAL_POSITIONS:
+        raise TypeError(
+            "`positions` must be integers, float32 or float64: half precision holds "
+            f"no integer beyond 2048. Received: positions.dtype={dtype_of(positions)}"
+        )
+    shape = tuple(positions.shape)
+    fits = len(shape) in (1, 2) and _same(shape[-1], inputs.shape[1])
+    if fits and len(shape) == 2:
+        fits = shape[0] == 1 or _same(shape[0], inputs.shape[0])
+    if not fits:
+        raise ValueError(
+            "`positions` must have shape (length,) or (batch, length). Received: "
+            f"positions.shape={shape} with inputs.shape={tuple(inputs.shape)}"
+        )
+
+
+def as_positions(positions: Any) -> Any:
+    """`positions` as a tensor; lists and NumPy arrays are welcome."""
+    if hasattr(positions, "dtype") and hasattr(positions, "shape"):
+        return positions
+    return ops.convert_to_tensor(positions)
+
+
+def _same(size: Any, other: Any) -> bool:
+    return size is None or other is None or size == other

@@ -1,0 +1,60 @@
+"""What every layer that computes sinusoidal encodings shares."""
+
+from dataclasses import asdict
+from typing import Any
+
+import keras
+from keras import ops
+
+from keras_sinpe.digit_tables import DigitTables
+from keras_sinpe.layers.call_arguments import INTEGER_POSITIONS, dtype_of
+from keras_sinpe.rotation import encode_integers, encode_reals
+from keras_sinpe.waves import WaveParameters
+
+
+class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
+    """A layer with wave parameters; its inputs are never cast behind its back.
+
+    Args:
+        parameters: the validated parameters of the encoding.
+        **kwargs: `name`, `dtype` and `trainable`, as of every Keras layer.
+    """
+
+    def __init__(self, parameters: WaveParameters, **kwargs: Any) -> None:
+        # Autocast would round positions to half precision before `call` sees them.
+        super().__init__(autocast=False, **kwargs)
+        self.parameters = parameters
+        self._tables: DigitTables | None = None
+
+    @property
+    def encoding_dtype(self) -> str:
+        """The dtype of all maths: float64 under a float64 policy, else float32."""
+        return "float64" if self.compute_dtype == "float64" else "float32"
+
+    def make_tables(self, feature_dim: int) -> None:
+        """Makes the tables for an encoding of `feature_dim` features, on the host."""
+        self._tables = DigitTables(
+            self.parameters.waves(feature_dim), self.encoding_dtype
+        )
+
+    @property
+    def tables(self) -> DigitTables:
+        """The tables of the encoding; they exist once the layer is built."""
+        if self._tables is None:
+            raise ValueError(f"Layer `{self.name}` must be built before it encodes.")
+        return self._tables
+
+    def encode(self, positions: Any) -> Any:
+        """Encodings of a tensor of positions: `(..., feature_dim)`."""
+        dtype = dtype_of(positions)
+        if dtype not in INTEGER_POSITIONS:
+            return encode_reals(self.tables, positions)
+        encoding = encode_integers(self.tables, ops.cast(positions, "int32"))
+        if dtype not in ("int64", "uint32"):
+            return encoding
+        in_range = ops.cast(ops.cast(positions, "int32"), dtype) == positions
+        return ops.where(ops.expand_dims(in_range, -1), encoding, float("nan"))
+
+    def get_config(self) -> dict[str, Any]:
+        """The configuration from which the layer can be made again, as plain JSON."""
+        return {**super().get_config(), **asdict(self.parameters)}
