@@ -1,0 +1,176 @@
+"""What the padding check found, as a table, as JSON and as an error."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+
+class PaddingError(Exception):
+    """Valid outputs of a model depend on what they must not see.
+
+    Attributes:
+        report: The whole report.
+    """
+
+    def __init__(self, report: PaddingReport) -> None:
+        self.report = report
+        worst = report.worst
+        super().__init__(
+            f"The output `{worst.output}` of `{report.model}` must not change by more "
+            f"than {worst.tolerance:.1e} ({worst.probe}). "
+            f"Received: a change of {worst.largest:.1e} at {worst.where}; "
+            f"{'; '.join(report.diagnosis)}"
+        )
+
+
+@dataclass(frozen=True)
+class Change:
+    """The largest change of one output under one perturbation.
+
+    Attributes:
+        output: Name of the output.
+        probe: What was perturbed: "padding appended", "padding replaced" or
+            "later tokens changed".
+        largest: Largest absolute change over the values that must not change.
+        where: Index of that value in the output; `None` where nothing changed.
+        tolerance: Largest change that rounding explains.
+    """
+
+    output: str
+    probe: str
+    largest: float
+    where: tuple[int, ...] | None
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the output kept still; NaN did not."""
+        return self.largest <= self.tolerance
+
+
+@dataclass(frozen=True)
+class MaskLoss:
+    """The first layer whose output has no mask although its input had one.
+
+    Attributes:
+        layer: Path of the layer or operation inside the model, such as "encoder/add".
+        reason: Why the mask is gone, as a clause.
+    """
+
+    layer: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class PaddingReport:
+    """Everything the padding check measured.
+
+    Attributes:
+        model: Name of the model.
+        changes: One entry per probe and output.
+        mask_loss: Where the Keras mask is lost first; harmless in a model that hands
+            its mask on explicitly, and `None` where it is never lost.
+        first_leak: Path of the first layer whose valid outputs changed, or `None`.
+    """
+
+    model: str
+    changes: tuple[Change, ...]
+    mask_loss: MaskLoss | None
+    first_leak: str | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether something was compared and all of it kept still."""
+        return bool(self.changes) and all(change.passed for change in self.changes)
+
+    @property
+    def worst(self) -> Change:
+        """The change that exceeds its tolerance most; NaN before any number."""
+        return max(self.changes, key=_excess)
+
+    @property
+    def diagnosis(self) -> tuple[str, ...]:
+        """Why the check failed, as clauses; empty where it passed."""
+        if self.passed:
+            return ()
+        clauses = []
+        if self.first_leak is not None:
+            clauses.append(f"first changed valid output: `{self.first_leak}`")
+        if (loss := self.mask_loss) is not None:
+            clauses.append(f"mask first lost at: `{loss.layer}`, as {loss.reason}")
+        return tuple(clauses) or ("no layer inside the model could be named",)
+
+    def raise_if_failed(self) -> None:
+        """Raise a `PaddingError` that holds the report unless the check passed."""
+        if not self.passed:
+            raise PaddingError(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data: strings, numbers, lists and dicts."""
+        return {
+            "model": self.model,
+            "passed": self.passed,
+            "changes": [_change_data(change) for change in self.changes],
+            "mask_loss": None if self.mask_loss is None else asdict(self.mask_loss),
+            "first_leak": self.first_leak,
+        }
+
+    def to_json(self) -> str:
+        """The report as JSON. A change that is no number is a string, `"nan"`."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        text = io.StringIO()
+        console = Console(file=text, width=100, color_system=None)
+        console.print(self, highlight=False, soft_wrap=True)
+        return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        verdict = "valid outputs keep still" if self.passed else "valid outputs change"
+        table = Table(*("output", "probe", "largest change", "at", "tolerance", ""))
+        for change in self.changes:
+            table.add_row(*map(Text, _cells(change)))
+        title = Text(f"Padding of {self.model}: {verdict}")
+        return Group(title, table, *map(Text, self.diagnosis))
+
+
+def _excess(change: Change) -> tuple[bool, float]:
+    if math.isnan(change.largest):
+        return True, 0.0
+    return False, change.largest - change.tolerance
+
+
+def _change_data(change: Change) -> dict[str, Any]:
+    largest = change.largest
+    return {
+        "output": change.output,
+        "probe": change.probe,
+        "largest": largest if math.isfinite(largest) else str(largest),
+        "where": None if change.where is None else list(change.where),
+        "tolerance": change.tolerance,
+        "passed": change.passed,
+    }
+
+
+def _cells(change: Change) -> tuple[str, ...]:
+    return (
+        change.output,
+        change.probe,
+        f"{change.largest:.1e}",
+        "-" if change.where is None else str(change.where),
+        f"{change.tolerance:.1e}",
+        "ok" if change.passed else "leak",
+    )

@@ -1,0 +1,148 @@
+"""What the padding check refuses, in whole sentences."""
+
+import keras
+import numpy as np
+import padding_models as models
+import pytest
+from keras import layers, ops
+
+from keras_sinpe.padding import check_padding
+
+IDS = np.array([[3, 4, 5, 0, 0, 0, 0], [7, 8, 2, 9, 4, 0, 0]], "int32")
+
+
+def unmasked():
+    ids = models.token_ids()
+    return keras.Model(ids, models.embed(ids, mask_zero=False), name="unmasked")
+
+
+def fixed_length():
+    ids = keras.Input((7,), dtype="int32", name="ids")
+    return keras.Model(ids, models.embed(ids))
+
+
+def pooled():
+    ids = models.token_ids()
+    x = layers.GlobalAveragePooling1D(name="pooled")(models.embed(ids))
+    return keras.Model(ids, x)
+
+
+def two_equal_lengths():
+    first, second = models.token_ids("first"), models.token_ids("second")
+    return keras.Model([first, second], [models.embed(first), models.embed(second)])
+
+
+def random():
+    ids = models.token_ids()
+    x = layers.Lambda(lambda x: x + keras.random.normal(ops.shape(x)))
+    x.supports_masking = True
+    return keras.Model(ids, layers.Identity(name="noisy")(x(models.embed(ids))))
+
+
+def test_a_model_without_any_mask_is_told_what_to_do():
+    with pytest.raises(ValueError, match="mark its padding") as raised:
+        check_padding(unmasked())
+    assert str(raised.value) == (
+        "`model` must mark its padding: build its `Embedding` with `mask_zero=True`, "
+        "or give `padding_id` if it derives its masks from the ids itself. "
+        "Received: model='unmasked', which makes no mask"
+    )
+
+
+REFUSALS = [
+    (
+        fixed_length,
+        {"inputs": np.ones((2, 7), "int32")},
+        "`inputs` must hold padding for a model whose length is fixed. "
+        "Received: inputs without padding",
+    ),
+    (
+        pooled,
+        {"causal": True},
+        "`causal` must be `False` for a model without an output that has one row per "
+        "token. Received: causal=True and outputs of shapes {'pooled': (3, 12)}",
+    ),
+    (
+        lambda: models.stacked_by_explicit_mask(1, causal=True),
+        {"causal": True, "inputs": np.full((2, 7), 4)},
+        "`inputs` must hold at least two different tokens to check causality. "
+        "Received: inputs without a later token to change",
+    ),
+    (
+        two_equal_lengths,
+        {"inputs": [IDS, IDS[:, ::-1]]},
+        "`inputs` must have different lengths where their padding differs, so that an "
+        "output tells which one it follows. Received: two paddings of shape (2, 7)",
+    ),
+    (
+        two_equal_lengths,
+        {"inputs": [IDS]},
+        "`inputs` must hold one array for each of ['first', 'second']. "
+        "Received: inputs with 1 arrays",
+    ),
+    (
+        pooled,
+        {"padding_id": {"tokens": 0}},
+        "`padding_id` must name inputs of the model, which are ['ids']. "
+        "Received: padding_id with ['tokens']",
+    ),
+    (
+        random,
+        {},
+        "`model` must give equal outputs for equal inputs: turn off dropout and reset "
+        "kept states. Received: an output 'noisy' that differs between two runs",
+    ),
+    (
+        pooled,
+        {"extra_padding": -1},
+        "`extra_padding` must be an integer of at least 0. Received: extra_padding=-1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("build", "arguments", "sentence"), REFUSALS)
+def test_refusals_are_whole_sentences(build, arguments, sentence):
+    with pytest.raises(ValueError, match="Received: ") as raised:
+        check_padding(build(), **arguments)
+    assert str(raised.value) == sentence
+
+
+def test_a_model_that_refuses_sampled_inputs_asks_for_real_ones():
+    ids = models.token_ids()
+
+    def refuse_three_rows(x):
+        if x.shape[0] == 3:
+            raise RuntimeError("not three")
+        return x
+
+    layer = layers.Lambda(refuse_three_rows)
+    layer.supports_masking = True
+    model = keras.Model(ids, layer(models.embed(ids)))
+    with pytest.raises(ValueError, match="refuses sampled ones") as raised:
+        check_padding(model)
+    assert str(raised.value) == (
+        "`inputs` must be given for a model that refuses sampled ones. "
+        "Received: inputs=None"
+    )
+    assert "not three" in str(raised.value.__cause__)
+    check_padding(model, IDS).raise_if_failed()
+
+
+def test_inputs_that_must_share_a_length_are_sampled_with_one():
+    ids, kinds = models.token_ids(), models.token_ids("kinds")
+    x = models.embed(ids) + layers.Embedding(2, models.WIDTH)(kinds)
+    check_padding(keras.Model([ids, kinds], x)).raise_if_failed()
+
+
+def test_sampled_ids_stay_within_the_vocabulary():
+    ids = models.token_ids()
+    seen = []
+
+    def remember(x):
+        if hasattr(x, "numpy"):
+            seen.append(x.numpy())
+        return x
+
+    table = layers.Embedding(4, models.WIDTH, mask_zero=True)
+    check_padding(keras.Model(ids, table(layers.Lambda(remember)(ids))))
+    assert set(np.unique(np.concatenate(seen, axis=None))) == {0, 1, 2, 3}
