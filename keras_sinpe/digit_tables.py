@@ -26,7 +26,6 @@ BLOCK = 64
 # tables of a width of 512 under one megabyte (a fifth costs 20 % of the time).
 DIGIT_SIZES = (128, 64, 64, 65)
 DIGIT_PLACES = (1, 2**7, 2**13, 2**19)
-DIGIT_OFFSETS = (0, 128, 192, 256)
 
 # Bits of a position's fraction per digit.
 FRACTION_BITS = 7
@@ -58,14 +57,12 @@ class DigitTables:
         return np.array([place[turns] for turns in self.waves.turns], "int32")
 
     @cached_property
-    def block_digits(self) -> tuple[Table, Table]:
-        """Cosines and sines of all digits of a block, `(321, frequencies)` each."""
-        tables = [
+    def block_digits(self) -> tuple[tuple[Table, Table], ...]:
+        """For each digit of a block, cosines and sines, `(size, frequencies)` each."""
+        return tuple(
             self._rotations([BLOCK * place * turn for turn in self.frequencies], size)
             for size, place in zip(DIGIT_SIZES, DIGIT_PLACES, strict=True)
-        ]
-        cosines, sines = zip(*tables, strict=True)
-        return np.concatenate(cosines), np.concatenate(sines)
+        )
 
     @cached_property
     def low_digit(self) -> tuple[Table, Table]:

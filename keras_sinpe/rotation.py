@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from keras import ops
 
+from keras_sinpe.backend import take_rows
 from keras_sinpe.digit_tables import (
     BLOCK,
-    DIGIT_OFFSETS,
-    DIGIT_PLACES,
     DIGIT_SIZES,
     FRACTION_BITS,
     DigitTables,
@@ -44,14 +43,16 @@ def encode_range(
     first_block, offset = _split(start)
     # Compilers want a size that does not hang on the value of a tensor.
     spare = offset if isinstance(start, int) or not isinstance(length, int) else BLOCK
-    block_count = (spare + length + BLOCK - 1) // BLOCK
+    block_count = (length + (spare + BLOCK - 1)) // BLOCK
     blocks = first_block + ops.arange(block_count, dtype="int32")
     non_negative = isinstance(start, int) and start >= 0
     rotation = _block_rotation(tables, blocks, non_negative)
-    cosine, sine = (_spread(tables, part)[:, None] for part in rotation)
-    wave, quadrature = tables.low_digit
+    cosine, sine = (_spread(tables, part, (-1, 1)) for part in rotation)
+    wave, quadrature = (ops.convert_to_tensor(table) for table in tables.low_digit)
     rows = wave * cosine + quadrature * sine  # (blocks, 64, feature_dim)
     rows = ops.reshape(rows, (-1, tables.waves.feature_dim))
+    if isinstance(offset, int):
+        return rows[offset : offset + length]
     return ops.slice(rows, (offset, 0), (length, tables.waves.feature_dim))
 
 
@@ -100,27 +101,26 @@ def _block_rotation(
     tables: DigitTables, block: Tensor, non_negative: bool = False
 ) -> Rotation:
     """The rotation by `64 * block`, for int32 `block` of shape `(n,)`."""
-    rows = _digit_rows(block if non_negative else ops.abs(block))
-    digits = [
-        _look_up(tables.block_digits, rows[:, k]) for k in range(len(DIGIT_SIZES))
-    ]
-    cosine, sine = _product(
-        _product(digits[0], digits[2]), _product(digits[1], digits[3])
+    digits = _digits(block if non_negative else ops.abs(block))
+    first, second, third, fourth = (
+        _look_up(table, digit)
+        for table, digit in zip(tables.block_digits, digits, strict=True)
     )
+    cosine, sine = _product(_product(first, third), _product(second, fourth))
     if not non_negative:
         sign = ops.cast(ops.sign(block), tables.dtype)
         sine = sine * ops.expand_dims(sign, -1)
     return cosine, sine
 
 
-def _digit_rows(size: Tensor) -> Tensor:
-    """For each digit of the non-negative `size`, its row in the table of digits."""
-    places, sizes, offsets = (
-        np.array(numbers, "int32")
-        for numbers in (DIGIT_PLACES, DIGIT_SIZES, DIGIT_OFFSETS)
-    )
-    shifted = ops.expand_dims(size, -1) // places  # (n, digits)
-    return shifted - shifted // sizes * sizes + offsets
+def _digits(number: Tensor) -> list[Tensor]:
+    """The digits of a non-negative `number`, lowest first."""
+    digits = []
+    for size in DIGIT_SIZES[:-1]:
+        rest = number // size
+        digits.append(number - rest * size)
+        number = rest
+    return [*digits, number]
 
 
 def _fraction_rotation(tables: DigitTables, fraction: Tensor) -> Rotation:
@@ -140,8 +140,8 @@ def _fraction_rotation(tables: DigitTables, fraction: Tensor) -> Rotation:
 
 
 def _look_up(tables: tuple[Any, Any], rows: Tensor) -> tuple[Tensor, Tensor]:
-    first, second = tables
-    return ops.take(first, rows, axis=0), ops.take(second, rows, axis=0)
+    first, second = (ops.convert_to_tensor(table) for table in tables)
+    return take_rows(first, rows), take_rows(second, rows)
 
 
 def _product(first: Rotation, second: Rotation) -> Rotation:
@@ -155,13 +155,13 @@ def _product(first: Rotation, second: Rotation) -> Rotation:
 
 def _finish(tables: DigitTables, rotation: Rotation, low: Tensor) -> Tensor:
     """The waves at `low`, rotated: `(n, feature_dim)`."""
-    cosine, sine = (_spread(tables, part) for part in rotation)
+    cosine, sine = (_spread(tables, part, (-1,)) for part in rotation)
     wave, quadrature = _look_up(tables.low_digit, low)
     return wave * cosine + quadrature * sine
 
 
-def _spread(tables: DigitTables, values: Tensor) -> Tensor:
-    """Values per frequency, `(n, frequencies)`, laid out per feature.
+def _spread(tables: DigitTables, values: Tensor, leading: tuple[int, ...]) -> Tensor:
+    """Values per frequency, `(n, frequencies)`, per feature: `(*leading, feature_dim)`.
 
     Every usual layout holds each frequency twice, side by side or in two halves. Both
     are cheap; picking features one by one takes 6 times as long in ONNX Runtime.
@@ -169,12 +169,14 @@ def _spread(tables: DigitTables, values: Tensor) -> Tensor:
     features = tables.frequency_of_feature
     width, count = len(features), len(tables.frequencies)
     if np.array_equal(features, np.arange(width) // 2):
-        twice = ops.reshape(ops.stack([values, values], axis=-1), (-1, 2 * count))
+        spread, axis = [values, values], -1
     elif np.array_equal(features, np.arange(width) % count):
-        twice = ops.concatenate([values, values], axis=-1)
+        spread, axis = [values, values], -2
     else:
-        return ops.take(values, features, axis=-1)
-    return twice if width == 2 * count else twice[:, :width]
+        spread, axis = [ops.take(values, features, axis=-1)], -2
+        count = width // len(spread)
+    rows = ops.reshape(ops.stack(spread, axis=axis), (*leading, len(spread) * count))
+    return rows if width == len(spread) * count else rows[..., :width]
 
 
 def _reshape_as(positions: Tensor, encoding: Tensor) -> Tensor:
