@@ -71,5 +71,7 @@ def _number(name: str, value: Any, expected: str) -> float:
         raise TypeError(refusal(name, expected, value))
     try:
         return float(value)
+    except OverflowError:  # an integer beyond the last float
+        return math.inf
     except (TypeError, ValueError) as error:
         raise TypeError(refusal(name, expected, value)) from error

@@ -35,9 +35,7 @@ TURN = 1 << TURN_BITS
 
 # 60 digits hold 10**6 turns per position in that unit with ten digits to spare.
 _EXACT = Context(prec=60)
-_TWO_PI = 2 * Decimal(
-    "3.14159265358979323846264338327950288419716939937510582097494459"
-)
+_TWO_PI = Decimal("6.28318530717958647692528676655900576839433879875021164194988918")
 
 
 @dataclass(frozen=True)
@@ -158,8 +156,10 @@ class WaveParameters:
         """
         feature_dim = positive_integer("feature_dim", feature_dim)
         pairs, is_cosine = _places(feature_dim, self)
-        frequencies = [*self._frequencies(feature_dim), Decimal(0)]
-        turns = [_fixed_point(w * Decimal(self.position_scale)) for w in frequencies]
+        with localcontext(_EXACT):  # whatever the caller's own decimal context is
+            frequencies = [*self._frequencies(feature_dim), Decimal(0)]
+            scale = Decimal(self.position_scale) * TURN
+            turns = [int((w * scale).to_integral_value()) for w in frequencies]
         first = Fraction(self.first_position)
         phases = [
             (round(turns[pair] * first) + (TURN // 4 if cosine else 0)) % TURN
@@ -183,7 +183,7 @@ class WaveParameters:
                     f"`periods` must hold one period per pair, {pairs} for "
                     f"feature_dim={feature_dim}. Received: periods={self.periods!r}"
                 )
-            return [_EXACT.divide(1, Decimal(period)) for period in self.periods]
+            return [1 / Decimal(period) for period in self.periods]
         return self._geometric_series(pairs, feature_dim)
 
     def _geometric_series(self, pairs: int, feature_dim: int) -> list[Decimal]:
@@ -191,16 +191,15 @@ class WaveParameters:
         steps = Decimal(even_width) / 2 - Decimal(self.frequency_shift)
         if pairs > 1 and steps <= 0:
             raise ValueError(
-                f"`frequency_shift` must be less than half the width, {feature_dim}. "
+                "`frequency_shift` must be less than half the width, "
+                f"{even_width / 2:g}. "
                 f"Received: frequency_shift={self.frequency_shift!r}"
             )
-        with localcontext(_EXACT):
-            lowest = 1 / (_TWO_PI * Decimal(self.min_wavelength))
-            ratio = Decimal(self.min_wavelength) / Decimal(self.max_wavelength)
-            log_ratio = ratio.ln()
-            return [lowest] * min(pairs, 1) + [
-                lowest * (log_ratio * i / steps).exp() for i in range(1, pairs)
-            ]
+        lowest = 1 / (_TWO_PI * Decimal(self.min_wavelength))
+        log_ratio = (Decimal(self.min_wavelength) / Decimal(self.max_wavelength)).ln()
+        return [lowest] * min(pairs, 1) + [
+            lowest * (log_ratio * i / steps).exp() for i in range(1, pairs)
+        ]
 
 
 # The pair of a feature that is always zero: the entry after the last frequency.
@@ -225,10 +224,6 @@ def _places(
     return pairs + [_SILENT] * silent, is_cosine + [False] * silent
 
 
-def _fixed_point(turns: Decimal) -> int:
-    return int(_EXACT.multiply(turns, TURN).to_integral_value())
-
-
 def radians(fixed_point: Sequence[int]) -> NDArray[np.float64]:
     """Angles in 2**-128 turns as radians, float64."""
     return np.array([2 * math.pi * (turns / TURN) for turns in fixed_point])
@@ -236,8 +231,12 @@ def radians(fixed_point: Sequence[int]) -> NDArray[np.float64]:
 
 def _checked_periods(name: str, value: Any) -> tuple[float, ...]:
     expected = "a sequence of finite numbers above 0"
-    if isinstance(value, str) or np.ndim(value) != 1:
+    if isinstance(value, str) or len(getattr(value, "shape", (0,))) != 1:
         raise TypeError(refusal(name, expected, value))
+    try:
+        value = list(value)
+    except TypeError as error:
+        raise TypeError(refusal(name, expected, value)) from error
     return tuple(
         positive_number(f"{name}[{i}]", period) for i, period in enumerate(value)
     )

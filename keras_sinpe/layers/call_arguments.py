@@ -104,6 +104,16 @@ def check_positions(positions: Any, inputs: Any) -> None:
         )
 
 
+def check_mask(mask: Any, inputs: Any) -> None:
+    """Refuses a mask that does not fit the inputs."""
+    shape = tuple(mask.shape)
+    if len(shape) != 2 or not all(map(_same, shape, inputs.shape)):
+        raise ValueError(
+            "`mask` must have shape (batch, length). Received: "
+            f"mask.shape={shape} with inputs.shape={tuple(inputs.shape)}"
+        )
+
+
 def as_positions(positions: Any) -> Any:
     """`positions` as a tensor; lists and NumPy arrays are welcome."""
     if hasattr(positions, "dtype") and hasattr(positions, "shape"):

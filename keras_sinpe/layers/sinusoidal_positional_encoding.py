@@ -10,6 +10,7 @@ from keras import ops
 from keras_sinpe.arguments import boolean, finite_number
 from keras_sinpe.layers.call_arguments import (
     as_positions,
+    check_mask,
     check_positions,
     check_sequence,
     check_sequence_shape,
@@ -38,8 +39,8 @@ class SinusoidalPositionalEncoding(WaveLayer):
     ...     keras.layers.Embedding(1000, 64, mask_zero=True),
     ...     keras_sinpe.SinusoidalPositionalEncoding(input_scale="sqrt_dim"),
     ... ])
-    >>> model(keras.ops.array([[3, 4, 5, 0], [6, 7, 0, 0]])).shape
-    TensorShape([2, 4, 64])
+    >>> tuple(model(keras.ops.array([[3, 4, 5, 0], [6, 7, 0, 0]])).shape)
+    (2, 4, 64)
 
     Args:
         max_wavelength: positive number, the angular wavelength that the geometric
@@ -135,7 +136,10 @@ class SinusoidalPositionalEncoding(WaveLayer):
         check_sequence_shape(inputs_shape)
         self.make_tables(inputs_shape[-1])
         if self.learned_scale:
-            self.scale = self.add_weight(name="scale", shape=(), initializer="ones")
+            # Autocast of a surrounding model would round the scale to half precision.
+            self.scale = self.add_weight(
+                name="scale", shape=(), initializer="ones", autocast=False
+            )
         self.built = True
 
     def call(
@@ -189,6 +193,8 @@ class SinusoidalPositionalEncoding(WaveLayer):
             check_positions(positions, inputs)
         if mask is None:
             mask = getattr(inputs, "_keras_mask", None)
+        if mask is not None:
+            check_mask(mask, inputs)
         if mask is None and (self.positions_from_mask or self.zero_masked):
             raise ValueError(
                 "`mask` must be given when `positions_from_mask` or `zero_masked` is "

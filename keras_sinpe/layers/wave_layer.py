@@ -49,10 +49,13 @@ class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
         dtype = dtype_of(positions)
         if dtype not in INTEGER_POSITIONS:
             return encode_reals(self.tables, positions)
-        encoding = encode_integers(self.tables, ops.cast(positions, "int32"))
+        as_int32 = ops.cast(positions, "int32")
+        encoding = encode_integers(self.tables, as_int32)
         if dtype not in ("int64", "uint32"):
             return encoding
-        in_range = ops.cast(ops.cast(positions, "int32"), dtype) == positions
+        kept = ops.cast(as_int32, dtype) == positions
+        # Beyond int32, unsigned integers wrap around and back: only the sign tells.
+        in_range = as_int32 >= 0 if dtype == "uint32" else kept
         return ops.where(ops.expand_dims(in_range, -1), encoding, float("nan"))
 
     def get_config(self) -> dict[str, Any]:
