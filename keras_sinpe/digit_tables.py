@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from keras_sinpe.lanes import Lanes, lanes_of
 from keras_sinpe.waves import TURN_BITS, Waves, radians
 
 Table = NDArray[np.floating]
@@ -46,21 +47,17 @@ class DigitTables:
     dtype: str
 
     @cached_property
-    def frequencies(self) -> tuple[int, ...]:
-        """The different frequencies, in 2**-128 turns, in order of appearance."""
-        return tuple(dict.fromkeys(self.waves.turns))
-
-    @cached_property
-    def frequency_of_feature(self) -> NDArray[np.int32]:
-        """For each feature, the place of its frequency in `frequencies`."""
-        place = {turns: i for i, turns in enumerate(self.frequencies)}
-        return np.array([place[turns] for turns in self.waves.turns], "int32")
+    def lanes(self) -> Lanes:
+        """Where the features of each frequency sit."""
+        return lanes_of(self.waves.turns)
 
     @cached_property
     def block_digits(self) -> tuple[tuple[Table, Table], ...]:
         """For each digit of a block, cosines and sines, `(size, frequencies)` each."""
         return tuple(
-            self._rotations([BLOCK * place * turn for turn in self.frequencies], size)
+            self._rotations(
+                [BLOCK * place * turn for turn in self.lanes.frequencies], size
+            )
             for size, place in zip(DIGIT_SIZES, DIGIT_PLACES, strict=True)
         )
 
@@ -74,6 +71,12 @@ class DigitTables:
         return wave.astype(self.dtype), quadrature.astype(self.dtype)
 
     @cached_property
+    def low_digit_lanes(self) -> tuple[tuple[Table, Table], ...]:
+        """`low_digit`, lane by lane: `(64, frequencies)` each."""
+        wave, quadrature = (self.lanes.split(table) for table in self.low_digit)
+        return tuple(zip(wave, quadrature, strict=True))
+
+    @cached_property
     def fraction_digits(self) -> tuple[tuple[Table, Table], ...]:
         """Cosines and sines of the digits `-64 .. 64` of a fraction, level by level.
 
@@ -85,7 +88,7 @@ class DigitTables:
         levels = -(-bits // FRACTION_BITS)
         return tuple(
             self._rotations(
-                [turn >> (FRACTION_BITS * level) for turn in self.frequencies],
+                [turn >> (FRACTION_BITS * level) for turn in self.lanes.frequencies],
                 2**FRACTION_BITS + 1,
                 -(2**FRACTION_BITS // 2),
             )
@@ -95,7 +98,7 @@ class DigitTables:
     @cached_property
     def radians(self) -> Table:
         """The frequencies in radians per position, `(frequencies,)`."""
-        return radians(self.frequencies).astype(self.dtype)
+        return radians(self.lanes.frequencies).astype(self.dtype)
 
     def _rotations(
         self, turns: Sequence[int], count: int, first: int = 0

@@ -7,7 +7,6 @@ layout. Whichever way a position comes, its row is the same product of the same 
 
 from typing import Any
 
-import numpy as np
 from keras import ops
 
 from keras_sinpe.backend import take_rows
@@ -17,6 +16,7 @@ from keras_sinpe.digit_tables import (
     FRACTION_BITS,
     DigitTables,
 )
+from keras_sinpe.lanes import Lanes
 
 Tensor = Any
 Rotation = tuple[Tensor, Tensor]  # cosine and sine, (n, frequencies) each
@@ -47,7 +47,7 @@ def encode_range(
     blocks = first_block + ops.arange(block_count, dtype="int32")
     non_negative = isinstance(start, int) and start >= 0
     rotation = _block_rotation(tables, blocks, non_negative)
-    cosine, sine = (_spread(tables, part, (-1, 1)) for part in rotation)
+    cosine, sine = (_join(tables.lanes, [part, part], (-1, 1)) for part in rotation)
     wave, quadrature = (ops.convert_to_tensor(table) for table in tables.low_digit)
     rows = wave * cosine + quadrature * sine  # (blocks, 64, feature_dim)
     rows = ops.reshape(rows, (-1, tables.waves.feature_dim))
@@ -155,28 +155,22 @@ def _product(first: Rotation, second: Rotation) -> Rotation:
 
 def _finish(tables: DigitTables, rotation: Rotation, low: Tensor) -> Tensor:
     """The waves at `low`, rotated: `(n, feature_dim)`."""
-    cosine, sine = (_spread(tables, part, (-1,)) for part in rotation)
-    wave, quadrature = _look_up(tables.low_digit, low)
-    return wave * cosine + quadrature * sine
+    cosine, sine = rotation
+    encodings = []
+    for lane in tables.low_digit_lanes:
+        wave, quadrature = _look_up(lane, low)
+        encodings.append(wave * cosine + quadrature * sine)
+    return _join(tables.lanes, encodings, (-1,))
 
 
-def _spread(tables: DigitTables, values: Tensor, leading: tuple[int, ...]) -> Tensor:
-    """Values per frequency, `(n, frequencies)`, per feature: `(*leading, feature_dim)`.
-
-    Every usual layout holds each frequency twice, side by side or in two halves. Both
-    are cheap; picking features one by one takes 6 times as long in ONNX Runtime.
-    """
-    features = tables.frequency_of_feature
-    width, count = len(features), len(tables.frequencies)
-    if np.array_equal(features, np.arange(width) // 2):
-        spread, axis = [values, values], -1
-    elif np.array_equal(features, np.arange(width) % count):
-        spread, axis = [values, values], -2
-    else:
-        spread, axis = [ops.take(values, features, axis=-1)], -2
-        count = width // len(spread)
-    rows = ops.reshape(ops.stack(spread, axis=axis), (*leading, len(spread) * count))
-    return rows if width == len(spread) * count else rows[..., :width]
+def _join(lanes: Lanes, parts: list[Tensor], leading: tuple[int, ...]) -> Tensor:
+    """Two lanes, `(n, frequencies)` each, as features: `(*leading, feature_dim)`."""
+    joined = ops.stack(parts, axis=lanes.axis)
+    width = 2 * len(lanes.frequencies)
+    joined = ops.reshape(joined, (*leading, width))
+    if lanes.order is not None:
+        return ops.take(joined, lanes.order, axis=-1)
+    return joined if width == lanes.width else joined[..., : lanes.width]
 
 
 def _reshape_as(positions: Tensor, encoding: Tensor) -> Tensor:
