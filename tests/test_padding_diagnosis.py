@@ -114,6 +114,29 @@ def test_a_loss_that_the_enclosing_layer_makes_good_comes_after_a_lasting_one():
     assert check_padding(keras.Model(ids, x)).mask_loss.layer == "convolution"
 
 
+class Undoing(layers.Layer):
+    """Lets padding in and takes it out again."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.convolution = layers.Conv1D(models.WIDTH, 3, padding="same")
+
+    def build(self, shape):
+        self.convolution.build(shape)
+
+    def call(self, x):
+        return x + 0.0 * self.convolution(x)
+
+
+def test_padding_that_an_enclosing_layer_takes_out_again_is_passed_over():
+    ids = models.token_ids()
+    x = Undoing(name="undoing")(models.embed(ids))
+    check_padding(keras.Model(ids, x)).raise_if_failed()
+    mean = layers.Lambda(lambda x: ops.mean(x, axis=1), name="mean")
+    assert check_padding(keras.Model(ids, mean(x))).first_leak == "mean"
+
+
 def test_the_cross_attention_without_a_mask_is_where_padding_gets_in():
     report = check_padding(models.encoder_decoder(sound=False))
     assert report.first_leak == "cross_attention"
