@@ -118,9 +118,10 @@ def _turns(
     high = np.array([float(turns) for turns in frequencies])
     low = np.array([float(turns - Decimal(float(turns))) for turns in frequencies])
     product, error = _exact_product(positions[..., None], high)
-    rest = error + positions[..., None] * low + np.array([float(p) for p in phases])
-    remainder: Floats = product - np.rint(product)
-    return remainder + rest
+    rest: Floats = error + positions[..., None] * low
+    phase: Floats = np.array([float(p) for p in phases])
+    whole: Floats = np.rint(product)
+    return product - whole + (rest + phase)
 
 
 def _exact_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -1,0 +1,135 @@
+"""The engine's three ways in, against the reference and against each other."""
+
+import numpy as np
+import pytest
+from conventions import CONVENTIONS
+from exactness import INTEGER_TOLERANCE, REAL_TOLERANCE, as_float64, assert_exact
+from keras import ops
+
+from keras_sinpe import reference
+from keras_sinpe.digit_tables import DigitTables
+from keras_sinpe.rotation import encode_integers, encode_range, encode_reals
+from keras_sinpe.waves import WaveParameters
+
+FIRST, LAST = -(2**31), 2**31 - 1
+CORNERS = [FIRST, FIRST + 1, -(2**30), -(2**25), -5000, -65, -64, -63, -1, 0, 1, 63, 64]
+CORNERS += [65, 8191, 8192, 2**19, 2**24 + 1, 10**6, 2**25, 2**30, LAST - 1, LAST]
+
+
+def tables_of(width, **parameters):
+    return DigitTables(WaveParameters(**parameters).waves(width), "float32")
+
+
+def integers(values):
+    return ops.convert_to_tensor(np.array(values, "int32"))
+
+
+def reals(values):
+    return ops.convert_to_tensor(np.array(values, "float32"))
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("width", [7, 24])
+def test_integers_of_all_of_int32_are_exact(convention, width):
+    parameters = CONVENTIONS[convention]
+    random = np.random.default_rng(width).integers(FIRST, LAST, 200)
+    positions = np.concatenate([CORNERS, random])
+    received = encode_integers(tables_of(width, **parameters), integers(positions))
+    expected = reference.encode(positions, width, **parameters)
+    assert_exact(received, expected, INTEGER_TOLERANCE)
+
+
+@pytest.mark.parametrize("width", [512, 8191])
+def test_wide_encodings_are_exact(width):
+    received = encode_integers(tables_of(width), integers(CORNERS))
+    assert_exact(received, reference.encode(CORNERS, width), INTEGER_TOLERANCE)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_reals_up_to_a_million_are_exact(convention):
+    parameters = CONVENTIONS[convention]
+    random = np.random.default_rng(5)
+    positions = np.concatenate(
+        [
+            random.uniform(-1e6, 1e6, 200),
+            random.uniform(-1, 1, 200),
+            [0.5, -0.5, 1.5, 1e-30, -1e-7, 500.2714, 500.2744, 19700.25, 0, -3, 2**24],
+        ]
+    ).astype("float32")
+    received = encode_reals(tables_of(10, **parameters), reals(positions))
+    assert_exact(received, reference.encode(positions, 10, **parameters), REAL_TOLERANCE)
+
+
+def test_reals_of_all_of_int32_are_exact():
+    positions = np.array([-(2.0**31) + 128, 2.0**31 - 128, 2.0**30, -(2.0**24) - 2])
+    received = encode_reals(tables_of(10), reals(positions))
+    assert_exact(received, reference.encode(positions, 10), REAL_TOLERANCE)
+
+
+@pytest.mark.parametrize("convention", ["the paper", "mass spectrometry"])
+def test_reals_without_a_fraction_equal_the_integers(convention):
+    tables = tables_of(12, **CONVENTIONS[convention])
+    positions = [-70000, -65, -1, 0, 1, 64, 2049, 2**24]
+    received = encode_reals(tables, reals(positions))
+    np.testing.assert_array_equal(
+        as_float64(received), as_float64(encode_integers(tables, integers(positions)))
+    )
+
+
+@pytest.mark.parametrize("convention", ["the paper", "times from 0 to 1"])
+@pytest.mark.parametrize(
+    "position", [float("nan"), float("inf"), -float("inf"), 2.0**31, -3e38]
+)
+def test_reals_that_are_no_position_give_nan_and_leave_their_neighbours_alone(
+    convention, position
+):
+    tables = tables_of(6, **CONVENTIONS[convention])
+    received = as_float64(encode_reals(tables, reals([2.5, position, -7])))
+    assert np.isnan(received[1]).all()
+    assert np.isfinite(received[[0, 2]]).all()
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 63, 64, 65, 127, 128, 129, 300])
+@pytest.mark.parametrize("start", [0, 1, 63, 64, -1, -64, -200, FIRST, LAST - 299])
+def test_a_range_equals_its_integers_bit_for_bit(start, length):
+    tables = tables_of(10)
+    expected = encode_integers(tables, integers(start + np.arange(length)))
+    for kind in (start, ops.convert_to_tensor(start, "int32")):
+        received = encode_range(tables, kind, length)
+        np.testing.assert_array_equal(as_float64(received), as_float64(expected))
+
+
+@pytest.mark.parametrize("encode", [encode_integers, encode_reals])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 3), (2, 0), (3, 1, 2)])
+@pytest.mark.parametrize("width", [1, 2, 7])
+def test_any_shape_of_positions_gets_one_axis_more(encode, shape, width):
+    dtype = "int32" if encode is encode_integers else "float32"
+    positions = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    received = encode(tables_of(width), ops.convert_to_tensor(positions))
+    assert_exact(received, reference.encode(positions, width), REAL_TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    ("periods", "width"),
+    [((7, 24, 365.25), 6), ((7, 24, 365.25), 5), ((24, 24, 7), 6), ((1e-3,), 2)],
+)
+@pytest.mark.parametrize("layout", ["interleaved", "halves"])
+def test_periods_are_exact_however_they_repeat(periods, width, layout):
+    parameters = {"periods": periods, "layout": layout}
+    tables = tables_of(width, **parameters)
+    assert_exact(
+        encode_integers(tables, integers(CORNERS)),
+        reference.encode(CORNERS, width, **parameters),
+        INTEGER_TOLERANCE,
+    )
+    times = np.array([0.25, 19700.25, -3.75], "float32")
+    assert_exact(
+        encode_reals(tables, reals(times)),
+        reference.encode(times, width, **parameters),
+        REAL_TOLERANCE,
+    )
+
+
+def test_neighbours_beyond_the_last_exact_float32_integer_differ():
+    rows = as_float64(encode_integers(tables_of(8), integers([2**24, 2**24 + 1])))
+    assert np.abs(rows[0] - rows[1]).max() > 0.1
