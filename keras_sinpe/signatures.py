@@ -18,6 +18,10 @@ import numpy as np
 BATCH = "batch"
 
 
+class SignatureError(ValueError):
+    """Names that do not fit the model, whatever it is fed."""
+
+
 @dataclass(frozen=True)
 class TensorSpec:
     """One named tensor: `shape` holds `None` where the size is free."""
@@ -125,7 +129,7 @@ def name_outputs(model: Any, outputs: Any, signature: Signature) -> list[str]:
     paths = keras.tree.flatten_with_path(outputs)
     if signature.output_names is not None:
         if len(signature.output_names) != len(paths):
-            raise ValueError(
+            raise SignatureError(
                 f"`output_names` must hold one name per output, here {len(paths)}. "
                 f"Received: output_names={list(signature.output_names)}"
             )

@@ -72,16 +72,26 @@ def _declare_interface(proto: Any, signature: Signature, axes: Axes) -> None:
 
     graph = proto.graph
     inputs = {spec.name: spec for spec in signature.inputs}
-    dtypes = {value.name: value.type.tensor_type.elem_type for value in graph.output}
+    outputs = {value.name: value.type.tensor_type for value in graph.output}
     _check_names("inputs", inputs, [value.name for value in graph.input])
-    _check_names("outputs", axes, dtypes)
+    _check_names("outputs", axes, outputs)
+    declared = {name: _static_first(outputs[name], axes[name]) for name in axes}
+    dtypes = {name: output.elem_type for name, output in outputs.items()}
     del graph.input[:], graph.output[:], graph.value_info[:]
     value_info = onnx.helper.make_tensor_value_info
     for name, spec in inputs.items():
         dtype = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(spec.dtype))
         graph.input.append(value_info(name, dtype, list(spec.axes)))
-    for name, sizes in axes.items():
-        graph.output.append(value_info(name, dtypes[name], list(sizes)))
+    for name, sizes in declared.items():
+        graph.output.append(value_info(name, dtypes[name], sizes))
+
+
+def _static_first(output: Any, axes: Sequence[int | str]) -> list[int | str]:
+    """Sizes that TensorFlow knows to be fixed, else what the runs have shown."""
+    known = [size.dim_value for size in output.shape.dim]
+    if len(known) != len(axes):
+        return list(axes)
+    return [size or axis for size, axis in zip(known, axes, strict=True)]
 
 
 def _check_names(role: str, wanted: Iterable[str], found: Iterable[str]) -> None:

@@ -12,6 +12,8 @@ from keras_sinpe.exporting.errors import ExportError
 
 UNSUPPORTED = re.compile(r"Tensorflow op \[(?P<node>.+): (?P<op>\w+)\] is not supp")
 
+NODE = re.compile(r"[\w.]+(?:/[\w.]+)+")
+
 
 @contextmanager
 def converter_complaints() -> Iterator[list[str]]:
@@ -56,9 +58,11 @@ def raise_complaints(model: Any, complaints: list[str]) -> None:
             f"Received: {', '.join(found)}"
         )
     if complaints:
+        node = NODE.search(complaints[0])
+        place = f" in {_layer_of(model, node[0])}" if node else ""
         raise ExportError(
-            "The ONNX converter failed on `model`, so nothing was written. "
-            f"Received: {'; '.join(dict.fromkeys(complaints))}"
+            "`model` must be one that the ONNX converter gets through without a "
+            f"complaint. Received: {complaints[0]!r}{place}"
         )
 
 

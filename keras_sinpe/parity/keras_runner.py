@@ -7,7 +7,7 @@ from typing import Any
 import keras
 
 from keras_sinpe.parity.samples import Feeds
-from keras_sinpe.signatures import Signature
+from keras_sinpe.signatures import Signature, SignatureError
 
 
 class KerasRunner:
@@ -32,6 +32,8 @@ class KerasRunner:
         """What the model raises on these inputs, if anything."""
         try:
             self.run(feeds)
+        except SignatureError:
+            raise
         except Exception as error:
             return error
         return None
