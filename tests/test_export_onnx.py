@@ -228,7 +228,7 @@ def test_a_state_that_would_be_lost_is_refused(tmp_path):
 def test_a_loop_that_the_converter_gets_wrong_is_refused_with_its_layer(tmp_path):
     steps = keras.Input((None, 6), name="steps")
     looped = layers.TimeDistributed(layers.Dense(4), name="looped")(steps)
-    with pytest.raises(ExportError, match="in the layer 'looped'$"):
+    with pytest.raises(ExportError, match=r"in the layer 'looped'$"):
         export_onnx(keras.Model(steps, looped), tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []
 

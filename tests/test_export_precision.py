@@ -55,8 +55,8 @@ def test_a_model_of_any_precision_is_exported_in_float32(policy, tmp_path):
     assert dtypes(path) <= floats
     (note,) = report.notes
     assert note.startswith(
-        f"the model has the dtype policy '{policy}' and was rebuilt in float32 with the "
-        "same weights; the rebuild differs from it by up to "
+        f"the model has the dtype policy '{policy}' and was rebuilt in float32 with "
+        "the same weights; the rebuild differs from it by up to "
     )
 
 

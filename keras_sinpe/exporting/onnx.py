@@ -10,7 +10,7 @@ from typing import Any
 from keras_sinpe.exporting.axes import output_axes
 from keras_sinpe.exporting.backend import require_tensorflow
 from keras_sinpe.exporting.converter import convert
-from keras_sinpe.exporting.safe_writing import staged_file
+from keras_sinpe.exporting.safe_writing import disk_failures, staged_file
 from keras_sinpe.full_precision import full_precision
 from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
 from keras_sinpe.parity.keras_runner import KerasRunner
@@ -97,7 +97,8 @@ def export_onnx(
         signature = read_signature(reference, input_signature, output_names)
         axes = output_axes(KerasRunner(reference, signature), inputs)
         proto = convert(reference, signature, opset_version, axes)
-        _write(proto, os.fspath(stage))
+        with disk_failures(filepath):
+            _write(proto, os.fspath(stage))
         report = check_parity(
             model,
             stage,

@@ -77,6 +77,21 @@ def staged_directory(
         shutil.rmtree(stage, ignore_errors=True)
 
 
+@contextmanager
+def disk_failures(
+    filepath: str | os.PathLike[str], *failures: type[Exception]
+) -> Iterator[None]:
+    """Turn `OSError` and `failures` of a writer into an `OSError` in one sentence."""
+    try:
+        yield
+    except (OSError, *failures) as error:
+        reason = str(error).split("; ")[-1].split(" [Op:")[0]
+        raise OSError(
+            "`filepath` must be on a disk that takes the artifact. "
+            f"Received: filepath={os.fspath(filepath)!r}, which fails with: {reason}"
+        ) from error
+
+
 def _target(filepath: str | os.PathLike[str], overwrite: bool) -> Path:
     target = Path(os.path.realpath(filepath))
     if not target.parent.is_dir():

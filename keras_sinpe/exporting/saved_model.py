@@ -10,7 +10,7 @@ from typing import Any
 import keras
 
 from keras_sinpe.exporting.backend import require_tensorflow
-from keras_sinpe.exporting.safe_writing import staged_directory
+from keras_sinpe.exporting.safe_writing import disk_failures, staged_directory
 from keras_sinpe.exporting.serving import named_call, structured_specs, tensor_specs
 from keras_sinpe.full_precision import full_precision
 from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
@@ -86,11 +86,15 @@ def export_saved_model(
     ['vectors']
     """
     require_tensorflow()
+    import tensorflow as tf
+
     check_model(model)
     with staged_directory(filepath, overwrite) as stage:
         reference = full_precision(model)
         signature = read_signature(reference, input_signature, output_names)
-        _write(reference, signature, os.fspath(stage))
+        archive = _archive(reference, signature)
+        with disk_failures(filepath, tf.errors.OpError):
+            archive.write_out(os.fspath(stage), verbose=False)
         report = check_parity(
             model,
             stage,
@@ -107,7 +111,7 @@ def export_saved_model(
     return report
 
 
-def _write(model: Any, signature: Signature, path: str) -> None:
+def _archive(model: Any, signature: Signature) -> Any:
     archive = keras.export.ExportArchive()
     archive.track(model)
 
@@ -118,4 +122,4 @@ def _write(model: Any, signature: Signature, path: str) -> None:
     archive.add_endpoint(
         "serving_default", named_call(model, signature), tensor_specs(signature)
     )
-    archive.write_out(path, verbose=False)
+    return archive
