@@ -37,7 +37,8 @@ def check_dense(inputs: Any) -> None:
     """Refuses ragged and sparse tensors."""
     kind = type(inputs).__name__
     ragged = kind == "RaggedTensor" or getattr(inputs, "ragged", False)
-    sparse = kind == "SparseTensor" or getattr(inputs, "sparse", False)
+    # Keras calls every product of a KerasTensor and a number sparse.
+    sparse = kind == "SparseTensor"
     if ragged or sparse:
         raise TypeError(
             "`inputs` must be a dense tensor; pad ragged sequences and pass a mask. "
@@ -86,13 +87,18 @@ def _check_last_position(start_index: int, length: Any) -> None:
         )
 
 
+def check_numbers(name: str, numbers: Any) -> None:
+    """Refuses dtypes that hold no exact positions."""
+    if dtype_of(numbers) not in INTEGER_POSITIONS + REAL_POSITIONS:
+        raise TypeError(
+            f"`{name}` must be integers, float32 or float64: half precision holds no "
+            f"odd integer beyond 2048. Received: {name}.dtype={dtype_of(numbers)}"
+        )
+
+
 def check_positions(positions: Any, inputs: Any) -> None:
     """Refuses positions that are no numbers or do not fit the inputs."""
-    if dtype_of(positions) not in INTEGER_POSITIONS + REAL_POSITIONS:
-        raise TypeError(
-            "`positions` must be integers, float32 or float64: half precision holds "
-            f"no integer beyond 2048. Received: positions.dtype={dtype_of(positions)}"
-        )
+    check_numbers("positions", positions)
     shape = tuple(positions.shape)
     fits = len(shape) in (1, 2) and _same(shape[-1], inputs.shape[1])
     if fits and len(shape) == 2:
