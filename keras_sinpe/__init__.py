@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from keras_sinpe.layers import SinusoidalPositionalEncoding
+from keras_sinpe.conventions import convention, convention_names
+from keras_sinpe.layers import SinusoidalEmbedding, SinusoidalPositionalEncoding
 from keras_sinpe.version import __version__
 
 if TYPE_CHECKING:
@@ -13,10 +14,13 @@ if TYPE_CHECKING:
 __all__ = [
     "PaddingReport",
     "ParityReport",
+    "SinusoidalEmbedding",
     "SinusoidalPositionalEncoding",
     "__version__",
     "check_padding",
     "check_parity",
+    "convention",
+    "convention_names",
     "export_onnx",
     "export_saved_model",
 ]
