@@ -82,9 +82,10 @@ def disk_failures(
     filepath: str | os.PathLike[str], *failures: type[Exception]
 ) -> Iterator[None]:
     """Turn `OSError` and `failures` of a writer into an `OSError` in one sentence."""
+    caught: tuple[type[Exception], ...] = (OSError, *failures)
     try:
         yield
-    except (OSError, *failures) as error:
+    except caught as error:
         reason = str(error).split("; ")[-1].split(" [Op:")[0]
         raise OSError(
             "`filepath` must be on a disk that takes the artifact. "

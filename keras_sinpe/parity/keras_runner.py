@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import keras
@@ -41,5 +42,8 @@ class KerasRunner:
 
 def first_line(error: Exception) -> str:
     """The type of an error and its first line, short enough for a table."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:200]
+    plain = re.sub(r"\x1b\[\d*m", "", str(error))  # Keras prints in bold
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    # Keras puts this before what the error says.
+    telling = [line for line in lines if not line.startswith("Exception encountered")]
+    return f"{type(error).__name__}: {' '.join(telling[:1])}"[:200]

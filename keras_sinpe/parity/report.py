@@ -119,8 +119,9 @@ def _row_data(row: Comparison) -> dict[str, Any]:
 def _layout(report: ParityReport) -> list[Any]:
     """The parts of the printed report, from the verdict to the versions."""
     runs = report.to_dict()["runs"]
+    plural = "run" if runs == 1 else "runs"
     verdict = "PASSED" if report.passed else "FAILED"
-    parts: list[Any] = [f"Parity {verdict}: {report.artifact} in {runs} runs"]
+    parts: list[Any] = [f"Parity {verdict}: {report.artifact} in {runs} {plural}"]
     if report.comparisons:
         parts.append(_table(report))
     else:
