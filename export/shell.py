@@ -168,10 +168,9 @@ def _loading_failure(path: str, message: str) -> str:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    sizes = tuple(int(size) for size in text.split(","))
-    if min(sizes) < 0:
-        raise ValueError(text)
-    return sizes
+    if not re.fullmatch(r"\d+(,\d+)*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not N,N")
+    return tuple(int(size) for size in text.split(","))
 
 
 def _input_spec(text: str) -> tuple[str, str, tuple[int | None, ...]]:
