@@ -1,0 +1,152 @@
+"""The models whose artifacts every runtime is fed: one of each kind, all small.
+
+Attention over 4096 tokens fills a matrix of 67 MB per head and row of the batch, so one
+head of width 8 has to do; every mask is explicit, because Keras's `MultiHeadAttention`
+deletes the implicit one.
+"""
+
+import keras
+from keras import layers, ops
+
+from keras_sinpe import SinusoidalPositionalEncoding
+
+VOCABULARY, WIDTH, BLOCKS = 50, 16, 2
+
+
+def token_ids(name="ids"):
+    return keras.Input((None,), dtype="int32", name=name)
+
+
+def embed(ids, name, encode=True):
+    x = layers.Embedding(VOCABULARY, WIDTH, mask_zero=True, name=name)(ids)
+    return SinusoidalPositionalEncoding(input_scale="sqrt_dim")(x) if encode else x
+
+
+def add_and_norm(x, heard):
+    return layers.LayerNormalization()(x + heard)
+
+
+def attend(x, memory, valid, causal=False):
+    """One residual block of attention from `x` to the valid tokens of `memory`."""
+    attention = layers.MultiHeadAttention(1, 8)
+    # Not `valid[:, None, :]`: LiteRT slices no booleans.
+    mask = ops.expand_dims(valid, 1)  # (batch, 1, keys): the same for every query
+    heard = attention(x, memory, attention_mask=mask, use_causal_mask=causal)
+    return add_and_norm(x, heard)
+
+
+def feed_forward(x):
+    hidden = layers.Dense(2 * WIDTH, activation="gelu")(x)
+    return add_and_norm(x, layers.Dense(WIDTH)(hidden))
+
+
+def encoder(encode=True):
+    """Ids to one vector a token: two blocks of masked attention."""
+    ids = token_ids()
+    valid = ops.not_equal(ids, 0)
+    x = embed(ids, "tokens", encode)
+    for _ in range(BLOCKS):
+        x = feed_forward(attend(x, x, valid))
+    return keras.Model(ids, x, name="encoder" if encode else "plain_encoder")
+
+
+def encoder_classifier(encode=True):
+    """Ids to class logits, pooled over the valid tokens."""
+    tokens = encoder(encode)
+    valid = ops.not_equal(tokens.input, 0)
+    pooled = layers.GlobalAveragePooling1D()(tokens.output, mask=valid)
+    return keras.Model(tokens.input, layers.Dense(5, name="label")(pooled))
+
+
+def encoder_classifier_without_encoding():
+    """The same without a layer of ours: what a runtime's own rounding does to it."""
+    return encoder_classifier(encode=False)
+
+
+def causal_language_model():
+    """Ids to the logits of the next token, each from the tokens before it."""
+    ids = token_ids()
+    valid = ops.not_equal(ids, 0)
+    x = embed(ids, "tokens")
+    for _ in range(BLOCKS):
+        x = feed_forward(attend(x, x, valid, causal=True))
+    return keras.Model(ids, layers.Dense(VOCABULARY, name="next_token")(x))
+
+
+def encoder_decoder():
+    """A dict of two sequences of unequal lengths to a dict of two outputs."""
+    source, target = token_ids("source"), token_ids("target")
+    source_valid, target_valid = ops.not_equal(source, 0), ops.not_equal(target, 0)
+    memory = embed(source, "source_tokens")
+    memory = feed_forward(attend(memory, memory, source_valid))
+    x = embed(target, "target_tokens")
+    x = attend(x, x, target_valid, causal=True)
+    x = feed_forward(attend(x, memory, source_valid))
+    outputs = {"logits": layers.Dense(VOCABULARY)(x), "memory": memory}
+    return keras.Model({"source": source, "target": target}, outputs)
+
+
+def recurrent():
+    """A masked GRU in both directions, each step one turn of a loop in the artifact."""
+    ids = token_ids()
+    x = embed(ids, "tokens")
+    x = layers.Bidirectional(layers.GRU(8, return_sequences=True))(x)
+    return keras.Model(ids, layers.Dense(5, name="tags")(x))
+
+
+@keras.saving.register_keras_serializable("runtimes")
+class Tagger(keras.Model):
+    """A subclassed model: one block of attention and a head, in plain Python."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.embedding = layers.Embedding(VOCABULARY, WIDTH)
+        self.encoding = SinusoidalPositionalEncoding(layout="halves")
+        self.attention = layers.MultiHeadAttention(1, 8)
+        self.norm = layers.LayerNormalization()
+        self.head = layers.Dense(5, name="tags")
+
+    def call(self, ids):
+        x = self.encoding(self.embedding(ids))
+        mask = ops.expand_dims(ops.not_equal(ids, 0), 1)
+        return self.head(self.norm(x + self.attention(x, x, attention_mask=mask)))
+
+
+def subclassed():
+    """Ids to tags by a subclassed model, which is called once to be built."""
+    model = Tagger()
+    model(ops.ones((2, 7), "int32"))
+    return model
+
+
+def nested():
+    """The encoder as one layer of another model, and two outputs as a list."""
+    ids = token_ids("tokens")
+    vectors = encoder()(ids)
+    tags = layers.Dense(5, name="tags")(vectors)
+    return keras.Model(ids, [tags, layers.Dense(3, name="topics")(vectors)])
+
+
+def encoding_only():
+    """The layer alone at the paper's width: float vectors in, float vectors out."""
+    vectors = keras.Input((None, 512), name="vectors")
+    return keras.Model(vectors, SinusoidalPositionalEncoding(name="encoded")(vectors))
+
+
+MODELS = {
+    make.__name__: make
+    for make in (
+        encoder_classifier,
+        encoder_classifier_without_encoding,
+        causal_language_model,
+        encoder_decoder,
+        recurrent,
+        subclassed,
+        nested,
+        encoding_only,
+    )
+}
+# Only a subclassed model does not know its own inputs.
+SIGNATURES = {
+    "subclassed": [keras.InputSpec(shape=(None, None), dtype="int32", name="ids")]
+}

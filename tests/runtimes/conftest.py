@@ -1,0 +1,43 @@
+import pytest
+from fed_artifacts import SIZES, artifact, feeds, largest_error, run
+
+HEADING = "largest errors against Keras"
+
+
+@pytest.fixture
+def measure(tmp_path, note):
+    """Feed an artifact of a model to a runner in a process of its own.
+
+    Returns the largest error over all outputs and sizes; the run's summary lists it.
+    """
+
+    def measure(runner, model, name, sizes=SIZES, target=None):
+        outputs = tmp_path / "outputs"
+        target = target or artifact(model, name)
+        printed = run(*runner, target, outputs, *feeds(model, sizes))
+        error = largest_error(model, outputs, sizes)
+        return note(printed.splitlines()[-1], name, model, error)
+
+    return measure
+
+
+@pytest.fixture
+def note(record_property):
+    """Keep an error for the run's summary."""
+
+    def note(runtime, name, model, error):
+        record_property("error", f"| {runtime} | {name} | {model} | {error:.1e} |")
+        return error
+
+    return note
+
+
+def pytest_terminal_summary(terminalreporter):
+    reports = terminalreporter.getreports("passed") + terminalreporter.getreports(
+        "failed"
+    )
+    found = [row for report in reports for kind, row in report.user_properties]
+    terminalreporter.section(HEADING)
+    terminalreporter.write_line("| runtime | artifact | model | largest error |")
+    for row in sorted(found):
+        terminalreporter.write_line(row)
