@@ -6,14 +6,21 @@ Keras model, in the SavedModel and in the ONNX file, and nothing relies on an or
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import keras
 import numpy as np
+
+from keras_sinpe.tensor_names import (
+    argument_name,
+    numbered,
+    output_layers,
+    own_name,
+    path_name,
+    unique_names,
+)
 
 BATCH = "batch"
 
@@ -114,13 +121,13 @@ def read_signature(
     else:
         arguments = _given_arguments(model, input_signature)
     paths = keras.tree.flatten_with_path(arguments)
-    names = _unique(_input_names(model, arguments, paths))
+    names = unique_names(_input_names(model, arguments, paths))
     specs = tuple(
         TensorSpec(name, _shape(spec), keras.backend.standardize_dtype(spec.dtype))
         for name, (_, spec) in zip(names, paths, strict=True)
     )
     packed = keras.tree.pack_sequence_as(arguments, names)
-    given = None if output_names is None else tuple(_unique(output_names))
+    given = None if output_names is None else tuple(unique_names(output_names))
     return Signature(specs, tuple(packed), given)
 
 
@@ -135,12 +142,12 @@ def name_outputs(model: Any, outputs: Any, signature: Signature) -> list[str]:
             )
         names = list(signature.output_names)
     else:
-        layers = _output_layers(model)
+        layers = output_layers(model)
         names = [
-            _path_name(path) or (layers[i] if layers else _numbered(i, len(paths)))
+            path_name(path) or (layers[i] if layers else numbered(i, len(paths)))
             for i, (path, _) in enumerate(paths)
         ]
-    return _unique(names, taken=[spec.name for spec in signature.inputs])
+    return unique_names(names, taken=[spec.name for spec in signature.inputs])
 
 
 def check_model(model: Any) -> None:
@@ -189,7 +196,7 @@ def _given_arguments(model: Any, input_signature: Any) -> list[Any]:
         return [arguments]
     raise ValueError(
         "`input_signature` must be structured like the inputs of the model, "
-        f"{keras.tree.map_structure(_own_name, model.input)!r}. "
+        f"{keras.tree.map_structure(own_name, model.input)!r}. "
         f"Received: input_signature={input_signature!r}"
     )
 
@@ -215,55 +222,12 @@ def _input_names(
     declared = _declared_names(model, arguments)
     names = []
     for index, (path, spec) in enumerate(paths):
-        own = _own_name(spec) or (declared[index] if declared else None)
-        names.append(_path_name(path) or own or _argument_name(model, path))
+        own = own_name(spec) or (declared[index] if declared else None)
+        names.append(path_name(path) or own or argument_name(model, path))
     return names
-
-
-def _own_name(spec: Any) -> str | None:
-    # An unnamed input tensor is numbered anew in each process, its layer is not.
-    history = getattr(spec, "_keras_history", None)
-    return history.operation.name if history else getattr(spec, "name", None)
 
 
 def _declared_names(model: Any, arguments: list[Any]) -> list[str]:
     if not _is_functional(model) or not _same_structure(arguments, [model.input]):
         return []
-    return [_own_name(tensor) or "" for tensor in keras.tree.flatten(model.input)]
-
-
-def _argument_name(model: Any, path: tuple[Any, ...]) -> str:
-    parameters = list(inspect.signature(model.call).parameters)
-    argument = parameters[min(path[0], len(parameters) - 1)]
-    return "_".join([argument, *map(str, path[1:])])
-
-
-def _output_layers(model: Any) -> list[str]:
-    if not _is_functional(model) and not isinstance(model, keras.Sequential):
-        return []
-    tensors = keras.tree.flatten(model.outputs or [])
-    return [tensor._keras_history.operation.name for tensor in tensors]
-
-
-def _path_name(path: tuple[Any, ...]) -> str:
-    """Join the path of a leaf from its first dict key on; empty if it has none."""
-    keyed = [i for i, key in enumerate(path) if isinstance(key, str)]
-    return "_".join(map(str, path[keyed[0] :])) if keyed else ""
-
-
-def _numbered(index: int, count: int) -> str:
-    return "output" if count == 1 else f"output_{index}"
-
-
-def _unique(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """Replace what TensorFlow allows in no name, then number what repeats."""
-    used, unique = set(taken), []
-    for name in names:
-        stem = re.sub(r"[^A-Za-z0-9_.]", "_", name)
-        candidate, number = stem, 0
-        while candidate in used:
-            number += 1
-            candidate = f"{stem}_{number}"
-        used.add(candidate)
-        unique.append(candidate)
-    return unique
+    return [own_name(tensor) or "" for tensor in keras.tree.flatten(model.input)]

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from keras_sinpe.exporting.constants import fold_constant_shapes
 from keras_sinpe.exporting.converter_log import converter_complaints, raise_complaints
 from keras_sinpe.exporting.erfc import OP_HANDLERS
 from keras_sinpe.exporting.errors import ExportError
+from keras_sinpe.exporting.loops import copy_passed_on_tensors
 from keras_sinpe.exporting.serving import named_call, tensor_specs
 from keras_sinpe.signatures import Signature
 
@@ -47,6 +49,8 @@ def convert(model: Any, signature: Signature, opset_version: int, axes: Axes) ->
             complaints.append(f"{type(error).__name__}: {error}")
     raise_complaints(model, complaints)
     _store_captured_tensors(proto, function.get_concrete_function())
+    fold_constant_shapes(proto.graph)
+    copy_passed_on_tensors(proto.graph)
     _declare_interface(proto, signature, axes)
     return proto
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from keras_sinpe.full_precision import full_precision
 from keras_sinpe.parity.comparison import Case, Comparison, Fault, compare
 from keras_sinpe.parity.interface import input_faults, name_faults
+from keras_sinpe.parity.isolation import IsolatedRunner
 from keras_sinpe.parity.keras_runner import KerasRunner, first_line
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.runners import Port, Runner, open_runner
@@ -37,6 +39,8 @@ def check_parity(
     inputs: Inputs = None,
     tolerance: Tolerance = None,
     seed: int = 0,
+    endpoint: str = "serving_default",
+    isolated: bool = False,
     progress: bool = False,
 ) -> ParityReport:
     """Check that an exported artifact computes what its Keras model computes.
@@ -63,6 +67,9 @@ def check_parity(
         tolerance: Largest error for outputs within [-1, 1], as a number or by dtype;
             beyond, it grows with the largest magnitude. By default 1e-5 for float32.
         seed: Seed of the random inputs.
+        endpoint: The signature of a SavedModel to check.
+        isolated: Run the artifact in a process of its own, without Keras or this
+            package.
         progress: Show a progress bar.
 
     Returns:
@@ -84,19 +91,30 @@ def check_parity(
     True
     """
     check_model(model)
-    runner = open_runner(filepath)
     reference = full_precision(model)
     signature = read_signature(reference, input_signature, output_names)
-    check = _Check(reference, model, signature, runner, tolerance)
-    samples = plan_samples(
-        check.reference, batch_sizes, lengths or LENGTHS, inputs, seed
-    )
     strict = lengths is not None or inputs is not None
-    faults = input_faults(signature, runner.inputs)
-    if not any(fault.kind == "name" for fault in faults):
-        for case in _shown(samples.cases(), progress):
-            check.run(case, samples.feeds(case))
+    with _opened(filepath, endpoint, isolated) as runner:
+        check = _Check(reference, model, signature, runner, tolerance)
+        samples = plan_samples(
+            check.reference, batch_sizes, lengths or LENGTHS, inputs, seed
+        )
+        faults = input_faults(signature, runner.inputs)
+        if not any(fault.kind == "name" for fault in faults):
+            for case in _shown(samples.cases(), progress):
+                check.run(case, samples.feeds(case))
     return check.report(os.fspath(filepath), faults, strict)
+
+
+@contextmanager
+def _opened(
+    filepath: str | os.PathLike[str], endpoint: str, isolated: bool
+) -> Iterator[Runner]:
+    if isolated and os.path.exists(filepath):
+        with IsolatedRunner(filepath, endpoint) as runner:
+            yield runner
+    else:
+        yield open_runner(filepath, endpoint)
 
 
 class _Check:

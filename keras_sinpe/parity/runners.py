@@ -6,6 +6,7 @@ this package, so that a process without Keras can load it (see `worker.py`).
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,11 @@ import numpy as np
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 ONNX_DTYPES = {"float": "float32", "double": "float64"}
+
+# Where an artifact keeps what `describe` reads: an entry of an ONNX file's metadata,
+# and the folder that a SavedModel reserves for files of others.
+METADATA_KEY = "keras_sinpe"
+METADATA_FILE = os.path.join("assets.extra", "keras_sinpe.json")
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,17 @@ class FeedError(ValueError):
 
 
 class Runner(Protocol):
-    """A loaded artifact that is fed and read by name."""
+    """A loaded artifact that is fed and read by name.
+
+    Attributes:
+        inputs: What it wants, by name.
+        outputs: What it gives, by name.
+        metadata: What its exporter wrote down; empty if another one made it.
+    """
 
     inputs: dict[str, Port]
     outputs: dict[str, Port]
+    metadata: dict[str, Any]
 
     def run(self, feeds: Mapping[str, Any]) -> Arrays:
         """Compute every output from one array per input name."""
@@ -61,6 +74,8 @@ class OnnxRunner:
         )
         self.inputs = _onnx_ports(self._session.get_inputs())
         self.outputs = _onnx_ports(self._session.get_outputs())
+        entries = self._session.get_modelmeta().custom_metadata_map
+        self.metadata: dict[str, Any] = json.loads(entries.get(METADATA_KEY, "{}"))
 
     def run(self, feeds: Mapping[str, Any]) -> Arrays:
         """Compute every output from one array per input name."""
@@ -70,16 +85,19 @@ class OnnxRunner:
 
 
 class SavedModelRunner:
-    """The `serving_default` signature of a SavedModel."""
+    """One signature of a SavedModel."""
 
-    def __init__(self, filepath: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, filepath: str | os.PathLike[str], endpoint: str = "serving_default"
+    ) -> None:
         import tensorflow as tf
 
         # The signature alone does not keep the variables alive.
         self._loaded = tf.saved_model.load(os.fspath(filepath))
-        self._function = self._loaded.signatures["serving_default"]
+        self._function = self._loaded.signatures[endpoint]
         self.inputs = _saved_model_ports(self._function.structured_input_signature[1])
         self.outputs = _saved_model_ports(self._function.structured_outputs)
+        self.metadata: dict[str, Any] = _saved_model_metadata(filepath)
 
     def run(self, feeds: Mapping[str, Any]) -> Arrays:
         """Compute every output from one array per input name."""
@@ -91,8 +109,14 @@ class SavedModelRunner:
         return {name: np.asarray(tensor) for name, tensor in outputs.items()}
 
 
-def open_runner(filepath: str | os.PathLike[str]) -> OnnxRunner | SavedModelRunner:
+def open_runner(
+    filepath: str | os.PathLike[str], endpoint: str = "serving_default"
+) -> OnnxRunner | SavedModelRunner:
     """Load an artifact: a directory is a SavedModel, a file is an ONNX model.
+
+    Args:
+        filepath: The artifact.
+        endpoint: The signature of a SavedModel to run; an ONNX file has but one.
 
     Raises:
         FileNotFoundError: Nothing is there.
@@ -105,7 +129,9 @@ def open_runner(filepath: str | os.PathLike[str]) -> OnnxRunner | SavedModelRunn
             f"Received: filepath={path!r}, which does not exist"
         )
     try:
-        return SavedModelRunner(path) if os.path.isdir(path) else OnnxRunner(path)
+        if os.path.isdir(path):
+            return SavedModelRunner(path, endpoint)
+        return OnnxRunner(path)
     except Exception as error:
         raise ValueError(
             "`filepath` must be a SavedModel directory or an ONNX file that loads. "
@@ -157,6 +183,15 @@ def _onnx_ports(values: Any) -> dict[str, Port]:
         dtype = ONNX_DTYPES.get(inner, inner)
         ports[value.name] = Port(value.name, tuple(value.shape), dtype)
     return ports
+
+
+def _saved_model_metadata(filepath: str | os.PathLike[str]) -> dict[str, Any]:
+    path = os.path.join(filepath, METADATA_FILE)
+    if not os.path.isfile(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        metadata: dict[str, Any] = json.load(file)
+    return metadata
 
 
 def _saved_model_ports(specs: Mapping[str, Any]) -> dict[str, Port]:

@@ -1,0 +1,65 @@
+"""What the tensors that enter and leave a Keras model are called."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import keras
+
+
+def own_name(spec: Any) -> str | None:
+    """The name that an input has by itself, if any."""
+    # An unnamed input tensor is numbered anew in each process, its layer is not.
+    history = getattr(spec, "_keras_history", None)
+    return history.operation.name if history else getattr(spec, "name", None)
+
+
+def argument_name(model: Any, path: tuple[Any, ...]) -> str:
+    """The argument of `call` that takes an input, and the place within it."""
+    parameters = list(inspect.signature(model.call).parameters)
+    argument = parameters[min(path[0], len(parameters) - 1)]
+    return "_".join([argument, *map(str, path[1:])])
+
+
+def output_layers(model: Any) -> list[str]:
+    """The layer that makes each flattened output, where the model has a graph."""
+    if not isinstance(model, keras.Function | keras.Sequential):
+        return []
+    tensors = keras.tree.flatten(model.outputs or [])
+    return [tensor._keras_history.operation.name for tensor in tensors]
+
+
+def path_name(path: tuple[Any, ...]) -> str:
+    """Join the path of a leaf from its first dict key on; empty if it has none.
+
+    >>> path_name((0, "scores", 1)), path_name((0, 1))
+    ('scores_1', '')
+    """
+    keyed = [i for i, key in enumerate(path) if isinstance(key, str)]
+    return "_".join(map(str, path[keyed[0] :])) if keyed else ""
+
+
+def numbered(index: int, count: int) -> str:
+    """The name of an output that has none."""
+    return "output" if count == 1 else f"output_{index}"
+
+
+def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """Replace what TensorFlow allows in no name, then number what repeats.
+
+    >>> unique_names(["a score", "a", "a", "b"], taken=["b"])
+    ['a_score', 'a', 'a_1', 'b_1']
+    """
+    used, found = set(taken), []
+    for name in names:
+        stem = re.sub(r"[^A-Za-z0-9_.]", "_", name)
+        candidate, number = stem, 0
+        while candidate in used:
+            number += 1
+            candidate = f"{stem}_{number}"
+        used.add(candidate)
+        found.append(candidate)
+    return found
