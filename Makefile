@@ -4,7 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint test-jax test-torch test-floor test-wheel examples bench \
+	bench-demands clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
@@ -23,5 +24,72 @@ $(VENV)/.installed: setup.cfg pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+# The other backends, each in an environment of its own.
+LAYER_TESTS := -m pytest tests/engine tests/layers
+
+test-jax: .venv-jax/.installed
+	KERAS_BACKEND=jax .venv-jax/bin/python $(LAYER_TESTS) -m 'not float64'
+	KERAS_BACKEND=jax JAX_ENABLE_X64=1 .venv-jax/bin/python $(LAYER_TESTS) -m float64
+
+test-torch: .venv-torch/.installed
+	KERAS_BACKEND=torch .venv-torch/bin/python $(LAYER_TESTS)
+
+.venv-jax/.installed: BACKEND := jax
+# 2.13.0 comes as a small CPU build where the index has one.
+.venv-torch/.installed: BACKEND := torch==2.13.0
+.venv-jax/.installed .venv-torch/.installed: setup.cfg
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[test]' '$(BACKEND)'
+	touch $@
+
+# The oldest versions that setup.cfg admits.
+FLOOR := keras==3.10.0 tensorflow-cpu==2.19.0 tf2onnx==1.17.0 onnx==1.17.0 \
+	onnxruntime==1.20.0
+
+test-floor: .venv-floor/.installed
+	.venv-floor/bin/python -m pytest tests --ignore tests/data \
+		--ignore-glob 'tests/test_example*' --ignore tests/test_benchmarks.py
+
+.venv-floor/.installed: setup.cfg
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[test,onnx,plot]' $(FLOOR)
+	touch $@
+
+# What users get: the wheel, installed, used from a folder without the sources.
+test-wheel: .venv-wheel/.installed
+	cd $(shell mktemp -d) && $(CURDIR)/.venv-wheel/bin/python -m pytest --quiet \
+		-p no:cacheprovider --pyargs keras_sinpe --doctest-modules
+
+.venv-wheel/.installed: setup.cfg $(wildcard keras_sinpe/*.py keras_sinpe/*/*.py)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip wheel --quiet --no-deps --wheel-dir $(@D)/wheels .
+	$(@D)/bin/python -m pip install --quiet tensorflow-cpu pytest \
+		"$$(ls -t $(@D)/wheels/*.whl | head -n 1)[onnx,plot]"
+	touch $@
+
+# Every example at its full setting.
+examples: $(VENV)/.installed
+	$(BIN)/python examples/walkthrough.py
+	$(BIN)/python examples/padding_trap.py
+	$(BIN)/python examples/word_order.py
+	$(BIN)/python examples/char_lm.py
+	$(BIN)/python examples/irregular_times.py
+	$(BIN)/python examples/extrapolation.py
+	$(BIN)/python examples/distributed.py
+
+bench: .venv-bench/.installed
+	.venv-bench/bin/python -m benchmarks
+
+bench-demands: .venv-bench/.installed
+	.venv-bench/bin/python -m benchmarks --demands
+
+.venv-bench/.installed: setup.cfg
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+include runtimes/targets.mk
+include examples/browser/targets.mk
+
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf .venv .venv-* build *.egg-info artifacts
