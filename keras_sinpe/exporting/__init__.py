@@ -1,7 +1,15 @@
 """Any Keras model on TensorFlow to an artifact, proved before it gets its name."""
 
+from keras_sinpe.exporting.description import Description, describe
 from keras_sinpe.exporting.errors import ExportError
 from keras_sinpe.exporting.onnx import OPSETS, export_onnx
 from keras_sinpe.exporting.saved_model import export_saved_model
 
-__all__ = ["OPSETS", "ExportError", "export_onnx", "export_saved_model"]
+__all__ = [
+    "OPSETS",
+    "Description",
+    "ExportError",
+    "describe",
+    "export_onnx",
+    "export_saved_model",
+]

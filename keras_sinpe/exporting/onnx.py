@@ -5,17 +5,22 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from keras_sinpe.exporting.axes import output_axes
 from keras_sinpe.exporting.backend import require_tensorflow
 from keras_sinpe.exporting.converter import convert
+from keras_sinpe.exporting.half_precision import check_precision, in_half_precision
+from keras_sinpe.exporting.metadata import describe_export, store_in_onnx
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_file
+from keras_sinpe.exporting.size_limit import check_size
 from keras_sinpe.full_precision import full_precision
 from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
 from keras_sinpe.parity.keras_runner import KerasRunner
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.sampling import Inputs
+from keras_sinpe.parity.tolerances import TOLERANCES
 from keras_sinpe.signatures import check_model, read_signature
 
 OPSETS = range(13, 19)
@@ -28,6 +33,7 @@ def export_onnx(
     input_signature: Any = None,
     output_names: Sequence[str] | None = None,
     opset_version: int = 17,
+    precision: str = "float32",
     overwrite: bool = True,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     lengths: Sequence[int] | None = None,
@@ -58,6 +64,9 @@ def export_onnx(
             arguments of `call`, as for `keras.Model.export`.
         output_names: Names for the flattened outputs instead of the model's own.
         opset_version: Version of the ONNX operators, 13 to 18.
+        precision: `"float32"`, or `"float16"` for weights and activations of half the
+            size between float32 inputs and outputs. The report has the error that this
+            costs; it may be up to 500 times larger.
         overwrite: Whether an existing file may be replaced, as in `keras.Model.save`.
         batch_sizes: For the check, see `check_parity`.
         lengths: For the check, see `check_parity`.
@@ -69,7 +78,8 @@ def export_onnx(
         The report of the check, which passed.
 
     Raises:
-        ExportError: The backend is not TensorFlow, or an operator cannot be converted.
+        ExportError: The backend is not TensorFlow, an operator cannot be converted, or
+            the weights exceed the 2 GB of an ONNX file.
         FileExistsError: The file exists and `overwrite` is false.
         FileNotFoundError: The folder does not exist.
         IsADirectoryError: `filepath` is a directory.
@@ -77,7 +87,18 @@ def export_onnx(
         PermissionError: The folder cannot be written to.
         TypeError: `model` is not a Keras model.
         ValueError: The model is not built, is subclassed and has no `input_signature`,
-            or `opset_version` is out of range.
+            or `opset_version` or `precision` is unknown.
+
+    Note:
+        Weights of 8 bits are a step after the export; the tolerance says what you
+        accept:
+
+        ```python
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        quantize_dynamic("model.onnx", "small.onnx", weight_type=QuantType.QInt8)
+        print(check_parity(model, "small.onnx", tolerance=0.1))
+        ```
 
     Example:
     >>> import os, tempfile, keras, onnxruntime
@@ -90,15 +111,19 @@ def export_onnx(
     [('vectors', ['batch', 'ids_length', 4])]
     """
     _check_opset(opset_version)
+    check_precision(precision)
     require_tensorflow()
     check_model(model)
+    check_size(model)
     with staged_file(filepath, overwrite) as stage:
         reference = full_precision(model)
         signature = read_signature(reference, input_signature, output_names)
         axes = output_axes(KerasRunner(reference, signature), inputs)
         proto = convert(reference, signature, opset_version, axes)
-        with disk_failures(filepath):
-            _write(proto, os.fspath(stage))
+        if precision == "float16":
+            proto = in_half_precision(proto)
+            tolerance = TOLERANCES["float16"] if tolerance is None else tolerance
+        _write(proto, stage, filepath)
         report = check_parity(
             model,
             stage,
@@ -112,6 +137,11 @@ def export_onnx(
         )
         report = dataclasses.replace(report, artifact=os.fspath(filepath))
         report.raise_if_failed()
+        facts = {"format": "onnx", "opset_version": opset_version}
+        reports = {"serve": report}
+        metadata = describe_export(model, reports, precision=precision, **facts)
+        store_in_onnx(proto, metadata)
+        _write(proto, stage, filepath)
     return report
 
 
@@ -123,8 +153,9 @@ def _check_opset(opset_version: Any) -> None:
         )
 
 
-def _write(proto: Any, path: str) -> None:
+def _write(proto: Any, stage: Path, filepath: str | os.PathLike[str]) -> None:
     import onnx
 
     onnx.checker.check_model(proto, full_check=True)
-    onnx.save_model(proto, path, format="protobuf")
+    with disk_failures(filepath):
+        onnx.save_model(proto, os.fspath(stage), format="protobuf")

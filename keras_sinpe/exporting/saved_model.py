@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
 
 from keras_sinpe.exporting.backend import require_tensorflow
+from keras_sinpe.exporting.metadata import describe_export, store_in_saved_model
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_directory
 from keras_sinpe.exporting.serving import named_call, structured_specs, tensor_specs
 from keras_sinpe.full_precision import full_precision
@@ -25,6 +26,7 @@ def export_saved_model(
     *,
     input_signature: Any = None,
     output_names: Sequence[str] | None = None,
+    endpoints: Mapping[str, Any] | None = None,
     overwrite: bool = True,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     lengths: Sequence[int] | None = None,
@@ -49,6 +51,10 @@ def export_saved_model(
         input_signature: Needed for subclassed models only: the list of positional
             arguments of `call`, as for `keras.Model.export`.
         output_names: Names for the flattened outputs instead of the model's own.
+        endpoints: Further models to serve under a name each, such as a `step` that
+            decodes one token; variables that they share with `model` are stored once.
+            Each must be Functional or Sequential, and is checked with random inputs of
+            its own.
         overwrite: Whether an existing SavedModel may be replaced. A directory that
             holds anything else never is.
         batch_sizes: For the check, see `check_parity`.
@@ -66,7 +72,7 @@ def export_saved_model(
             SavedModel.
         FileNotFoundError: The folder does not exist.
         NotADirectoryError: `filepath` is a file.
-        ParityError: The SavedModel does not compute what the model computes.
+        ParityError: The SavedModel does not compute what a model computes.
         PermissionError: The folder cannot be written to.
         TypeError: `model` is not a Keras model.
         ValueError: The model is not built, or is subclassed and has no
@@ -92,7 +98,7 @@ def export_saved_model(
     with staged_directory(filepath, overwrite) as stage:
         reference = full_precision(model)
         signature = read_signature(reference, input_signature, output_names)
-        archive = _archive(reference, signature)
+        archive = _archive(reference, signature, endpoints or {})
         with disk_failures(filepath, tf.errors.OpError):
             archive.write_out(os.fspath(stage), verbose=False)
         report = check_parity(
@@ -108,10 +114,18 @@ def export_saved_model(
         )
         report = dataclasses.replace(report, artifact=os.fspath(filepath))
         report.raise_if_failed()
+        reports = {"serve": report}
+        for name, step in (endpoints or {}).items():
+            found = check_parity(step, stage, endpoint=name, progress=progress)
+            reports[name] = dataclasses.replace(found, artifact=os.fspath(filepath))
+            reports[name].raise_if_failed()
+        with disk_failures(filepath):
+            metadata = describe_export(model, reports, format="saved_model")
+            store_in_saved_model(stage, metadata)
     return report
 
 
-def _archive(model: Any, signature: Signature) -> Any:
+def _archive(model: Any, signature: Signature, endpoints: Mapping[str, Any]) -> Any:
     archive = keras.export.ExportArchive()
     archive.track(model)
 
@@ -122,4 +136,8 @@ def _archive(model: Any, signature: Signature) -> Any:
     archive.add_endpoint(
         "serving_default", named_call(model, signature), tensor_specs(signature)
     )
+    for name, step in endpoints.items():
+        inputs = read_signature(step)
+        archive.track(step)
+        archive.add_endpoint(name, named_call(step, inputs), tensor_specs(inputs))
     return archive
