@@ -33,7 +33,8 @@ ODD_WIDTHS = ("ceil", "truncate", "zero")
 TURN_BITS = 128
 TURN = 1 << TURN_BITS
 
-# 60 digits hold 10**6 turns per position in that unit with ten digits to spare.
+# 60 digits hold as many turns per position in that unit with ten digits to spare.
+MOST_TURNS = 10**9
 _EXACT = Context(prec=60)
 _TWO_PI = Decimal("6.28318530717958647692528676655900576839433879875021164194988918")
 
@@ -152,7 +153,8 @@ class WaveParameters:
         Raises:
             TypeError: if `feature_dim` is not an integer.
             ValueError: if `feature_dim` is not positive, does not fit the number of
-                `periods`, or leaves `frequency_shift` no room.
+                `periods`, or leaves `frequency_shift` no room; if a wave makes more
+                than 10**9 turns per position.
         """
         feature_dim = positive_integer("feature_dim", feature_dim)
         pairs, is_cosine = _places(feature_dim, self)
@@ -160,6 +162,7 @@ class WaveParameters:
             frequencies = [*self._frequencies(feature_dim), Decimal(0)]
             scale = Decimal(self.position_scale) * TURN
             turns = [int((w * scale).to_integral_value()) for w in frequencies]
+        _refuse_blur(turns)
         first = Fraction(self.first_position)
         phases = [
             (round(turns[pair] * first) + (TURN // 4 if cosine else 0)) % TURN
@@ -222,6 +225,15 @@ def _places(
     silent = feature_dim - sounding
     is_cosine = [place != parameters.cos_first for place in second]
     return pairs + [_SILENT] * silent, is_cosine + [False] * silent
+
+
+def _refuse_blur(turns: Sequence[int]) -> None:
+    fastest = max(map(abs, turns))
+    if fastest > MOST_TURNS * TURN:
+        raise ValueError(
+            "Wavelengths, `periods` and `position_scale` must give at most 1e9 turns "
+            f"per position. Received: {fastest / TURN:.3g} turns per position"
+        )
 
 
 def radians(fixed_point: Sequence[int]) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ CONVENTIONS = {
     "half size": {"output_scale": 0.5, "frequency_shift": 1.0},
     "long waves": {"min_wavelength": 2.0, "frequency_shift": 1.0},
     "mass spectrometry": {"min_wavelength": 0.001},
+    "a billion turns": {"min_wavelength": 2e-10},
     "short series": {"max_wavelength": 100.0},
     "from long to short": {"min_wavelength": 50.0, "max_wavelength": 0.5},
     "all alike": {"min_wavelength": 7.0, "max_wavelength": 7.0},

@@ -35,9 +35,7 @@ def exact(position, width, **given):
         place = (mpmath.mpf(position) + first) * scale / shortest
         ratio, steps = mpmath.mpf(10000) / shortest, mpmath.mpf(width) / 2 - shift
         waves = (mpmath.sin, mpmath.cos)
-        return [
-            waves[j % 2](place / ratio ** ((j // 2) / steps)) for j in range(width)
-        ]
+        return [waves[j % 2](place / ratio ** ((j // 2) / steps)) for j in range(width)]
 
 
 @pytest.mark.parametrize("series", SERIES)
@@ -96,9 +94,7 @@ COLUMNS = {
         ["s.5", "c.5", "s.02", "c.02"],
     ),
     "scaled position": (4, {"position_scale": 0.5}, ["s.5", "c.5", "s.005", "c.005"]),
-    "periods": (
-        (4, {"periods": (2 * np.pi, 4 * np.pi)}, ["s1", "c1", "s.5", "c.5"])
-    ),
+    "periods": ((4, {"periods": (2 * np.pi, 4 * np.pi)}, ["s1", "c1", "s.5", "c.5"])),
 }
 
 

@@ -57,7 +57,9 @@ def test_reals_up_to_a_million_are_exact(convention):
         ]
     ).astype("float32")
     received = encode_reals(tables_of(10, **parameters), reals(positions))
-    assert_exact(received, reference.encode(positions, 10, **parameters), REAL_TOLERANCE)
+    assert_exact(
+        received, reference.encode(positions, 10, **parameters), REAL_TOLERANCE
+    )
 
 
 def test_reals_of_all_of_int32_are_exact():

@@ -13,8 +13,8 @@ from keras import ops
 from keras_sinpe import reference
 from keras_sinpe.waves import TURN, WaveParameters
 
-# Frequency, phase and product rounded to 53 bits, at angles up to 1000 times 23.
-NAIVE_TOLERANCE = 1e-11
+# Frequency, its factor 2 pi, product and sum each round an angle to 53 bits.
+ANGLE_ROUNDINGS = 4 * 2.0**-53
 # Turns are rounded once, to 2**-129; the rest is slack for their 60 digits.
 TURN_TOLERANCE = 2.0**-126
 
@@ -34,7 +34,7 @@ def test_waves_are_the_reference_written_as_sines(convention, width):
         waves.amplitude * np.sin(angles),
         reference.encode(positions, width, **parameters),
         rtol=0,
-        atol=NAIVE_TOLERANCE,
+        atol=ANGLE_ROUNDINGS * np.abs(angles).max(),
     )
 
 
@@ -162,8 +162,7 @@ def test_a_wrong_period_is_named_by_its_place(error, period):
     with pytest.raises(error) as caught:
         WaveParameters(periods=[1, period])
     assert str(caught.value) == (
-        "`periods[1]` must be a finite number above 0. "
-        f"Received: periods[1]={period!r}"
+        f"`periods[1]` must be a finite number above 0. Received: periods[1]={period!r}"
     )
 
 
@@ -190,6 +189,24 @@ def test_a_shift_that_leaves_no_series_is_refused(width, odd, shift, half):
     assert str(caught.value) == (
         f"`frequency_shift` must be less than half the width, {half}. "
         f"Received: frequency_shift={shift}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "turns"),
+    [
+        ({"min_wavelength": 1e-10}, "1.59e+09"),
+        ({"position_scale": -1e12}, "1.59e+11"),
+        ({"periods": [1, 1e-300]}, "1e+300"),
+    ],
+    ids=str,
+)
+def test_waves_too_fast_to_be_exact_are_refused(parameters, turns):
+    with pytest.raises(ValueError, match="turns per position") as caught:
+        WaveParameters(**parameters).waves(4)
+    assert str(caught.value) == (
+        "Wavelengths, `periods` and `position_scale` must give at most 1e9 turns per "
+        f"position. Received: {turns} turns per position"
     )
 
 
