@@ -53,11 +53,16 @@ class Case:
             return (embeddings,)
         return embeddings, rng.integers(0, longest, shape[:2], "int32")
 
+    @property
+    def shape(self) -> str:
+        """The shape, and what else is not the usual."""
+        text = f"{self.batch} x {self.length} x {self.width}"
+        if self.positions != "consecutive":
+            text += f", {self.positions}"
+        return text if self.policy == "float32" else f"{text}, {self.policy}"
+
     def __str__(self) -> str:
-        shape = f"({self.batch}, {self.length}, {self.width})"
-        kind = "" if self.positions == "consecutive" else f", {self.positions}"
-        policy = "" if self.policy == "float32" else f", {self.policy}"
-        return f"{RUNTIMES[self.runtime]} {shape}{kind}{policy}"
+        return f"{RUNTIMES[self.runtime]}, {self.shape}"
 
 
 def full_grid() -> list[Case]:

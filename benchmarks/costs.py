@@ -1,12 +1,19 @@
-"""Costs beside the time of a call: to make a layer, to import the library."""
+"""Costs beside the time of a call: to make a layer, to import, to store, to trace."""
 
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from benchmarks.cases import Case
-from benchmarks.peers import PEERS
+from benchmarks.grid import Programs, program
+from benchmarks.peers import OURS, PEERS, Function, Peer
+from benchmarks.runtimes import onnx_bytes
 
 IMPORT_PROGRAM = """
 import time, keras
@@ -16,37 +23,172 @@ print(time.perf_counter() - start)
 """
 
 
-def construction_seconds(peer: str, width: int, rounds: int, length: int) -> float:
-    """Seconds to construct a layer of `width` and to encode its first batch, eagerly.
+@dataclass(frozen=True)
+class Cost:
+    """One measured cost.
 
-    The first batch counts because some layers do their work there; keras itself is
-    warmed up by one layer before.
+    Attributes:
+        what: what was measured.
+        peer: of whom.
+        where: at which size.
+        value: the figure, in `unit`.
+        unit: `"s"`, `"bytes"` or `"traces"`.
     """
+
+    what: str
+    peer: str
+    where: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class CostPlan:
+    """At which sizes costs are measured.
+
+    Attributes:
+        rounds: how often, where the median counts.
+        construction_width: features of the layer that is constructed.
+        file_lengths: longest lengths that an ONNX file must serve.
+        memory_cases: where the peak memory of a call is measured.
+        trace_lengths: lengths that follow each other.
+        peers: of whom.
+    """
+
+    rounds: int = 5
+    construction_width: int = 1024
+    file_lengths: tuple[int, ...] = (512, 4096)
+    memory_cases: tuple[Case, ...] = (
+        Case("ort", 1, 4096),
+        Case("ort", 8, 4096),
+        Case("function", 1, 4096),
+    )
+    trace_lengths: tuple[int, ...] = tuple(range(100, 1100, 100))
+    peers: tuple[Peer, ...] = tuple(PEERS.values())
+
+
+def measure_costs(
+    plan: CostPlan,
+    kinds: Iterable[str] | None = None,
+    each: Callable[[str], object] = lambda kind: None,
+) -> list[Cost]:
+    """The costs of the peers of `plan`.
+
+    Args:
+        plan: at which sizes.
+        kinds: keys of `COSTS`; all by default.
+        each: called before each kind, for a progress bar.
+    """
+    costs: list[Cost] = []
+    for kind in COSTS if kinds is None else kinds:
+        each(kind)
+        costs += COSTS[kind](plan)
+    return costs
+
+
+def construction(plan: CostPlan) -> Iterator[Cost]:
+    """Seconds until a new layer has encoded its first token, eagerly.
+
+    The first call counts because some layers do their work there. Peers that store a
+    table make one of 4096 rows.
+    """
+    width = plan.construction_width
+    for peer in plan.peers:
+        case = Case("eager", 1, 4096 if peer.name == "constant table" else 1, width)
+        seconds = _first_call_seconds(peer, case, plan.rounds)
+        yield Cost("construction", peer.name, f"{width} features", seconds, "s")
+
+
+def _first_call_seconds(peer: Peer, case: Case, rounds: int) -> float:
     import tensorflow as tf
 
-    case = Case("eager", 1, length, width)
-    embeddings = tf.constant(case.inputs(length)[0])
+    embeddings = tf.constant(case.inputs(1)[0])
     durations = []
-    for _ in range(rounds + 1):
+    for _ in range(rounds + 1):  # the first imports and warms up
         start = time.perf_counter()
-        PEERS[peer].build(case, length)(embeddings)
+        peer.build(case, 4096)(embeddings)
         durations.append(time.perf_counter() - start)
     return statistics.median(durations[1:])
 
 
-def import_seconds(rounds: int) -> float:
-    """Seconds that importing `keras_sinpe` adds to importing Keras, in new processes.
+def import_(plan: CostPlan) -> Iterator[Cost]:
+    """Seconds that `import keras_sinpe` adds to `import keras`, in new processes."""
+    # One process more comes first: it compiles and fills the file cache.
+    durations = [float(_run("-c", IMPORT_PROGRAM)) for _ in range(plan.rounds + 1)]
+    yield Cost("import", OURS, "after Keras", statistics.median(durations[1:]), "s")
 
-    The median; one process more comes first, to compile and to fill the file cache.
-    """
-    return statistics.median([_import_once() for _ in range(rounds + 1)][1:])
+
+def file_size(plan: CostPlan) -> Iterator[Cost]:
+    """Bytes of the ONNX file that serves lengths up to a longest one."""
+    for length in plan.file_lengths:
+        for peer in plan.peers:
+            size = len(onnx_bytes(peer, Case("ort", 1, length), length))
+            yield Cost("ONNX file", peer.name, f"length {length}", size, "bytes")
 
 
-def _import_once() -> float:
+def peak_memory(plan: CostPlan) -> Iterator[Cost]:
+    """Bytes by which one call raises the peak of a new process above its inputs."""
+    for case in plan.memory_cases:
+        for peer in plan.peers:
+            with tempfile.TemporaryDirectory() as folder:
+                artifact = Path(folder) / "peer.onnx"
+                if case.runtime == "ort":
+                    artifact.write_bytes(onnx_bytes(peer, case, case.length))
+                peak = _peak_of_new_process(peer, case, artifact)
+            yield Cost("peak memory", peer.name, str(case), peak, "bytes")
+
+
+def _peak_of_new_process(peer: Peer, case: Case, artifact: Path) -> int:
+    shape = (str(size) for size in (case.batch, case.length, case.width))
+    source = str(artifact) if case.runtime == "ort" else peer.name
+    return int(_run("-m", "benchmarks.memory", case.runtime, source, *shape))
+
+
+def traces(plan: CostPlan) -> Iterator[Cost]:
+    """How often `tf.function` traces, over batches of different lengths."""
+    where = f"{len(plan.trace_lengths)} lengths"
+    for peer in plan.peers:
+        count = _count_traces(peer, plan.trace_lengths)
+        yield Cost("traces", peer.name, where, count, "traces")
+
+
+def _count_traces(peer: Peer, lengths: Sequence[int]) -> int:
+    count = 0
+
+    def build(case: Case, longest: int) -> Function:
+        function = peer.build(case, longest)
+
+        def counted(*inputs: Any) -> Any:
+            nonlocal count
+            count += 1
+            return function(*inputs)
+
+        return counted
+
+    programs: Programs = {}
+    for length in lengths:
+        case = Case("function", 1, length, 64)
+        run = program(programs, replace(peer, build=build), case, max(lengths))
+        run(*case.inputs(length))()
+    return count
+
+
+def _run(*arguments: str) -> str:
+    """Output of a new Python that runs `arguments` in this folder."""
     completed = subprocess.run(
-        [sys.executable, "-c", IMPORT_PROGRAM],
+        [sys.executable, *arguments],
         check=True,
         capture_output=True,
         text=True,
+        cwd=Path(__file__).parents[1],
     )
-    return float(completed.stdout)
+    return completed.stdout
+
+
+COSTS = {
+    "construction": construction,
+    "import": import_,
+    "ONNX file": file_size,
+    "peak memory": peak_memory,
+    "traces": traces,
+}

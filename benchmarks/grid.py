@@ -33,7 +33,7 @@ def time_cases(
             each(case)
             inputs = case.inputs(longest[case])
             calls = {
-                peer.name: _program(programs, peer, case, longest[case])(*inputs)
+                peer.name: program(programs, peer, case, longest[case])(*inputs)
                 for peer in cells[case]
             }
             times[case] = interleave(calls, effort)
@@ -50,9 +50,10 @@ def _groups(cases: Iterable[Case]) -> list[list[Case]]:
     return list(groups.values())
 
 
-def _program(
+def program(
     programs: Programs, peer: Peer, case: Case, longest: int
 ) -> Callable[..., Call]:
+    """The program of `peer` for `case`: one of `programs`, or made and put there."""
     shared = peer.any_length and case.runtime not in FIXED_SHAPE
     key = peer.name, replace(case, batch=0, length=0) if shared else case
     if key not in programs:

@@ -6,6 +6,8 @@ and integer positions, that returns embeddings plus encoding.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,12 +27,14 @@ class Peer:
         build: from a case and the longest length it must serve to the function.
         any_length: whether one traced function serves every length.
         any_positions: whether it takes a position per token.
+        stores_rows: whether it holds a row for every position it serves.
     """
 
     name: str
     build: Callable[[Case, int], Function]
     any_length: bool = True
     any_positions: bool = True
+    stores_rows: bool = False
 
     def takes(self, case: Case) -> bool:
         """Whether the peer can run `case` at all."""
@@ -45,17 +49,26 @@ def _sinpe(case: Case, longest: int) -> Function:
     return lambda x, positions=None: layer(x, positions=positions)
 
 
-def _keras_hub(case: Case, longest: int) -> Function:
-    from keras_hub.layers import SinePositionEncoding
+def _installed(module: str) -> ModuleType:
+    """A module of the `bench` extra."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"`{module}` must be installed to be measured: run `make bench`, or "
+            f"`pip install -e '.[bench]'`. Received: {error}"
+        ) from error
 
-    layer = SinePositionEncoding(dtype=case.policy)
+
+def _keras_hub(case: Case, longest: int) -> Function:
+    layers = _installed("keras_hub.layers")
+    layer = layers.SinePositionEncoding(dtype=case.policy)
     return lambda x, positions=None: x + layer(x, positions=positions)
 
 
 def _positional_encodings(case: Case, longest: int) -> Function:
-    from positional_encodings.tf_encodings import TFPositionalEncoding1D
-
-    layer = TFPositionalEncoding1D(case.width)
+    encodings = _installed("positional_encodings.tf_encodings")
+    layer = encodings.TFPositionalEncoding1D(case.width)
 
     def add(x: Any) -> Any:
         import tensorflow as tf
@@ -72,26 +85,18 @@ def stored_table(rows: int, width: int) -> np.ndarray:
     return np.stack([np.sin(angles), np.cos(angles)], -1).reshape(rows, width)
 
 
-def _stored(case: Case, rows: int) -> Callable[[], Any]:
-    """The table: a tensor, but in a graph a node, which an ONNX file can hold."""
-    import tensorflow as tf
-
-    tensor = tf.constant(stored_table(rows, case.width), case.dtype)
-    return lambda: tensor if tf.executing_eagerly() else tensor.numpy()
-
-
 def _tutorial(case: Case, longest: int) -> Function:
     """The usual tutorial layer: a table of the longest length, sliced, added."""
     import keras
     import tensorflow as tf
 
-    stored = _stored(case, longest)
+    table = tf.constant(stored_table(longest, case.width), case.dtype)
 
     class PositionalEmbedding(keras.layers.Layer):
         def call(self, x: Any, positions: Any = None) -> Any:
             if positions is not None:
-                return x + tf.gather(stored(), positions)
-            return x + tf.constant(stored())[tf.newaxis, : tf.shape(x)[1], :]
+                return x + tf.gather(table, positions)
+            return x + table[tf.newaxis, : tf.shape(x)[1], :]
 
     layer = PositionalEmbedding(dtype=case.policy)
     return lambda x, positions=None: layer(x, positions=positions)
@@ -99,8 +104,10 @@ def _tutorial(case: Case, longest: int) -> Function:
 
 def _floor(case: Case, longest: int) -> Function:
     """One addition of a constant of the right length: nothing can be faster."""
-    stored = _stored(case, case.length)
-    return lambda x: x + stored()
+    import tensorflow as tf
+
+    table = tf.constant(stored_table(case.length, case.width), case.dtype)
+    return lambda x: x + table
 
 
 PEERS = {
@@ -114,7 +121,13 @@ PEERS = {
             any_length=False,
             any_positions=False,
         ),
-        Peer("tutorial layer", _tutorial),
-        Peer("constant table", _floor, any_length=False, any_positions=False),
+        Peer("tutorial layer", _tutorial, stores_rows=True),
+        Peer(
+            "constant table",
+            _floor,
+            any_length=False,
+            any_positions=False,
+            stores_rows=True,
+        ),
     )
 }

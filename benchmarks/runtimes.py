@@ -80,12 +80,23 @@ def onnx_bytes(peer: Peer, case: Case, longest: int) -> bytes:
     """`peer` as an ONNX file."""
     import tf2onnx
 
+    function = traced(peer, case, longest)
     proto, _ = tf2onnx.convert.from_function(
-        traced(peer, case, longest),
-        input_signature=_signature(peer, case),
-        opset=OPSET,
+        function, input_signature=_signature(peer, case), opset=OPSET
     )
+    _store_captured_tables(proto, function.get_concrete_function())
     return proto.SerializeToString()
+
+
+def _store_captured_tables(proto: Any, function: Any) -> None:
+    """Makes initializers of stored tables; the converter makes inputs of them."""
+    import onnx
+
+    inputs = {value.name: value for value in proto.graph.input}
+    for outer, inner in function.graph.captures:
+        tensor = onnx.numpy_helper.from_array(outer.numpy(), inner.name)
+        proto.graph.initializer.append(tensor)
+        proto.graph.input.remove(inputs[inner.name])
 
 
 def _signature(peer: Peer, case: Case) -> list[Any]:
