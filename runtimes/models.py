@@ -51,11 +51,12 @@ def encoder(encode=True):
 
 
 def encoder_classifier(encode=True):
-    """Ids to class logits, pooled over the valid tokens."""
-    tokens = encoder(encode)
-    valid = ops.not_equal(tokens.input, 0)
-    pooled = layers.GlobalAveragePooling1D()(tokens.output, mask=valid)
-    return keras.Model(tokens.input, layers.Dense(5, name="label")(pooled))
+    """Ids to class logits, pooled over the valid tokens, and the tokens' vectors."""
+    x = encoder(encode)
+    valid = ops.not_equal(x.input, 0)
+    pooled = layers.GlobalAveragePooling1D()(x.output, mask=valid)
+    outputs = {"label": layers.Dense(5)(pooled), "tokens": x.output}
+    return keras.Model(x.input, outputs)
 
 
 def encoder_classifier_without_encoding():

@@ -22,12 +22,18 @@ def main() -> None:
 
     def run(feeds):
         results = compiled(feeds)
-        return {port.get_any_name(): results[port] for port in compiled.outputs}
+        return {own_name(port): results[port] for port in compiled.outputs}
 
     feed(run, arguments.feeds, arguments.outputs)
     used = compiled.get_property(properties.hint.inference_precision)
     version = openvino.__version__.split("-")[0]
     print(f"openvino {version} {used.get_type_name()}")
+
+
+def own_name(port) -> str:
+    """The name in the file; OpenVINO adds those of tensors fused into the output."""
+    [name] = [name for name in port.get_names() if ":" not in name]
+    return name
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """An ONNX Runtime model for MLServer: the V2 protocol in front of an exported file.
 
-Put `model.onnx` beside `model-settings.json` and start, in this folder,
+Put `model.onnx` and the two `.json` files of this folder beside this file, and start
 
     pip install mlserver onnxruntime
-    mlserver start .
+    mlserver start THAT_FOLDER
 """
 
 import asyncio

@@ -1,5 +1,6 @@
 import pytest
 from fed_artifacts import SIZES, artifact, feeds, largest_error, run
+from shipping_page import ship
 
 HEADING = "largest errors against Keras"
 
@@ -30,6 +31,13 @@ def note(record_property):
         return error
 
     return note
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory):
+    """A folder with the artifacts of `export/README.md`, and what Keras printed."""
+    folder = tmp_path_factory.mktemp("page")
+    return folder, ship(folder)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -2,6 +2,7 @@
 
 import pytest
 from fed_artifacts import FLOAT32_TOLERANCE, MODELS, RUNTIMES, SIZES, python_of
+from shipping_page import run_snippet, snippets
 
 RUNNER = (python_of("litert"), RUNTIMES / "run_litert.py")
 
@@ -18,3 +19,10 @@ def test_a_recurrent_model_takes_every_length_with_a_file_for_each_batch(
     sizes = [size for size in SIZES if size.startswith(f"{batch}x")]
     name = f"model_batch_{batch}.tflite"
     assert measure(RUNNER, "recurrent", name, sizes) <= FLOAT32_TOLERANCE
+
+
+def test_the_snippets_of_the_page_print_what_keras_prints(shipped):
+    folder, printed = shipped
+    conversion, use = snippets("LiteRT")
+    run_snippet(*conversion, folder)
+    assert run_snippet(*use, folder, RUNNER[0]) == printed

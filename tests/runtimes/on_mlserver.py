@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -19,6 +21,7 @@ from fed_artifacts import (
     artifact,
     python_of,
 )
+from shipping_page import run_snippet, snippets
 
 SERVING = ROOT / "examples" / "serving"
 RUNNER = (sys.executable, RUNTIMES / "run_v2.py")
@@ -31,23 +34,40 @@ VECTOR_SIZES = ("1x1", "3x1", "1x7", "3x7", "3x128")
 def server(tmp_path_factory):
     """The address of a server that has loaded every model."""
     folder = tmp_path_factory.mktemp("server")
+    shutil.copy(SERVING / "settings.json", folder)
     for model in MODELS:
         write_settings(folder / model, model)
-    ports = [free_port() for _ in range(3)]
-    address = f"http://127.0.0.1:{ports[0]}"
-    with open(folder / "log", "w") as log:
+    with serving(folder, folder / "log") as address:
+        yield address
+
+
+@contextmanager
+def serving(folder, log_file):
+    """Start MLServer on a folder that has our settings; offers its address."""
+    address = use_free_ports(folder / "settings.json")
+    with open(log_file, "w") as log:
         process = subprocess.Popen(
             [python_of("mlserver").with_name("mlserver"), "start", folder],
-            env=os.environ | environment(ports),
+            env=os.environ | {"PYTHONPATH": str(SERVING)},
             stdout=log,
             stderr=log,
         )
     try:
-        wait_until_ready(address, process, folder / "log")
+        wait_until_ready(address, process, log_file)
         yield address
     finally:
         process.terminate()
         process.wait(timeout=60)
+
+
+def use_free_ports(settings_file):
+    """Other servers of this machine may have the example's ports."""
+    settings = json.loads(settings_file.read_text())
+    assert settings["host"] == "127.0.0.1"
+    for name in ("http_port", "grpc_port", "metrics_port"):
+        settings[name] = free_port()
+    settings_file.write_text(json.dumps(settings))
+    return f"http://127.0.0.1:{settings['http_port']}"
 
 
 def write_settings(folder, model):
@@ -57,15 +77,6 @@ def write_settings(folder, model):
     settings["parameters"]["uri"] = str(artifact(model, "model.onnx"))
     folder.mkdir()
     (folder / "model-settings.json").write_text(json.dumps(settings))
-
-
-def environment(ports):
-    """The example's settings and free ports, which this machine may share."""
-    settings = json.loads((SERVING / "settings.json").read_text())
-    names = ("http_port", "grpc_port", "metrics_port")
-    settings |= dict(zip(names, ports, strict=True))
-    found = {f"MLSERVER_{name.upper()}": str(it) for name, it in settings.items()}
-    return {**found, "PYTHONPATH": str(SERVING)}
 
 
 def free_port():
@@ -129,3 +140,18 @@ def post(server, body):
     headers = {"Content-Type": "application/json"}
     with urlopen(Request(url, json.dumps(body).encode(), headers)) as answer:
         return json.load(answer)
+
+
+def test_the_snippets_of_the_page_print_what_keras_prints(shipped):
+    folder, printed = shipped
+    (_, serve), (_, client) = snippets("MLServer")
+    copy, start = serve.strip().rsplit("\n", 1)
+    run_snippet("sh", copy, folder)
+    assert start == "mlserver start serving"
+    with serving(folder / "serving", folder / "log") as address:
+        assert (
+            run_snippet(
+                "python", client.replace("http://127.0.0.1:8080", address), folder
+            )
+            == printed
+        )

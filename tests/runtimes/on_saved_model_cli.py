@@ -14,6 +14,7 @@ from fed_artifacts import (
     read,
     run,
 )
+from shipping_page import run_snippet, snippets
 
 CLI = Path(sys.executable).with_name("saved_model_cli")
 # Each run imports TensorFlow anew, so there is one a model, each of another size.
@@ -56,3 +57,9 @@ def test_show_lists_the_names_of_inputs_and_outputs():
         assert f"inputs['{name}'] tensor_info" in shown
     for name in ("logits", "memory"):
         assert f"outputs['{name}'] tensor_info" in shown
+
+
+def test_the_snippet_of_the_page_prints_what_keras_prints(shipped):
+    folder, printed = shipped
+    [(language, code)] = snippets("saved_model_cli")
+    assert run_snippet(language, code, folder).endswith(printed)
