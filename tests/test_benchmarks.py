@@ -335,8 +335,8 @@ def test_the_time_chart_shows_each_peer_at_each_length():
 def test_the_error_chart_shows_each_policy_until_its_rows_end(errors):
     (panel,) = error_chart(errors).axes
     lines = {line.get_label(): line for line in panel.get_lines()}
-    assert list(lines[f"{OURS}, float32"].get_xdata()) == [64, 2**17]
-    assert list(lines["tutorial layer, bfloat16"].get_xdata()) == [64]
+    assert list(lines[f"{OURS}, mixed_float16"].get_xdata()) == [64, 2**17]
+    assert list(lines["tutorial layer, float32"].get_xdata()) == [64]
 
 
 def test_charts_of_nothing_are_refused():
