@@ -132,7 +132,8 @@ def _fraction_rotation(tables: DigitTables, fraction: Tensor) -> Rotation:
         fraction = fraction - digit / units
         row = ops.cast(ops.where(digit == digit, digit, 0), "int32")
         rotations.append(_look_up(table, row + 2**FRACTION_BITS // 2))
-    angles = ops.expand_dims(ops.cast(fraction, tables.dtype), -1) * tables.radians
+    radians = ops.convert_to_tensor(tables.radians)
+    angles = ops.expand_dims(ops.cast(fraction, tables.dtype), -1) * radians
     rotation = ops.cos(angles), ops.sin(angles)
     for digit_rotation in rotations:
         rotation = _product(digit_rotation, rotation)
