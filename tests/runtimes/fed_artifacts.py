@@ -60,24 +60,29 @@ def read(path):
 
 
 def largest_error(model, outputs, sizes=SIZES):
-    """Compare `outputs/SIZE.npz` with what Keras computed; return the largest error.
+    """The largest error of `outputs/SIZE.npz`; NaN counts as an infinite one.
 
-    Names, dtypes and shapes must be equal; NaN counts as an infinite error.
+    Names, dtypes and shapes must equal those that Keras computed.
     """
-    return max(
-        error
-        for size in sizes
-        for error in errors(
-            read(artifact(model, "expected") / f"{size}.npz"),
-            read(outputs / f"{size}.npz"),
-        )
-    )
+    return max(np.abs(errors).max() for errors in all_errors(model, outputs, sizes))
+
+
+def mean_error(model, outputs, sizes=SIZES):
+    """The root of the mean squared error, over all outputs and sizes."""
+    found = np.concatenate([e.ravel() for e in all_errors(model, outputs, sizes)])
+    return np.sqrt(np.mean(found**2))
+
+
+def all_errors(model, outputs, sizes):
+    for size in sizes:
+        expected = read(artifact(model, "expected") / f"{size}.npz")
+        yield from errors(expected, read(outputs / f"{size}.npz"))
 
 
 def errors(expected, received):
+    """One array of errors per output, after names, dtypes and shapes."""
     assert set(received) == set(expected)
     for name, wanted in expected.items():
         found = received[name]
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape), name
-        distance = np.abs(found.astype("float64") - wanted)
-        yield float(np.nan_to_num(distance, nan=np.inf).max(initial=0.0))
+        yield np.nan_to_num(found.astype("float64") - wanted, nan=np.inf)
