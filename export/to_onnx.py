@@ -33,6 +33,12 @@ def main() -> None:
         help="version of the ONNX operators, 13 to 18 (default: 17)",
     )
     parser.add_argument(
+        "--precision",
+        default="float32",
+        choices=["float32", "float16"],
+        help="float16: half the size, float32 inputs and outputs (default: float32)",
+    )
+    parser.add_argument(
         "--overwrite", action="store_true", help="replace an existing file"
     )
     add_check_arguments(parser)
@@ -45,6 +51,7 @@ def main() -> None:
             load_model(arguments.model, arguments.modules),
             arguments.target,
             opset_version=arguments.opset,
+            precision=arguments.precision,
             overwrite=arguments.overwrite,
             **check_options(arguments),
         )

@@ -2,8 +2,10 @@ import json
 
 import numpy as np
 import pytest
+from export_models import dense
 
-from keras_sinpe.parity import TOLERANCES, Case, Fault, ParityReport
+from keras_sinpe.exporting import export_onnx
+from keras_sinpe.parity import TOLERANCES, Case, Fault, ParityReport, check_parity
 from keras_sinpe.parity.comparison import compare
 from keras_sinpe.parity.tolerances import tolerance_for
 
@@ -60,6 +62,16 @@ def test_a_given_tolerance_goes_by_dtype_and_grows_with_the_magnitude():
     assert tolerance_for("float32", 0.1, 1e-3) == 1e-3
     assert tolerance_for("float32", 10.0, 1e-3) == 1e-2
     assert tolerance_for("float32", 0.1, {"float16": 1.0}) == TOLERANCES["float32"]
+
+
+def test_progress_is_shown_on_standard_error(tmp_path, capsys):
+    model, path = dense(), tmp_path / "model.onnx"
+    export_onnx(model, path, lengths=(2,))
+    assert capsys.readouterr() == ("", "")
+    check_parity(model, path, lengths=(2, 3), progress=True)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "Checking parity" in printed.err
 
 
 def report(*comparisons, faults=(), notes=()):

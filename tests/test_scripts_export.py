@@ -14,6 +14,7 @@ from keras import layers
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = ["to_onnx", "to_saved_model", "check_parity"]
+HELP = {script: ["MODEL", "exit status:"] for script in SCRIPTS} | {"describe": []}
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +73,11 @@ def test_another_backend_is_refused_in_one_sentence(tmp_path, model_file):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("script", HELP)
 def test_help_explains_and_needs_no_tensorflow(script):
     result = start(script, "--help")
     assert result.returncode == 0
-    for part in ("usage:", "MODEL", "exit status:", f"python export/{script}.py"):
+    for part in ("usage:", f"python export/{script}.py", *HELP[script]):
         assert part in result.stdout
 
 
@@ -92,6 +93,31 @@ def test_both_artifacts_are_written_and_checked(call, tmp_path, model_file):
         data = json.loads(out)
         assert (data["passed"], data["artifact"]) == (True, str(target))
         assert data["outputs"][0]["output"] == "head"
+
+
+def test_an_artifact_is_described(call, tmp_path, model_file):
+    target = tmp_path / "m.onnx"
+    call("to_onnx", model_file, target, "--lengths", "2", "--precision", "float16")
+    status, out, _ = call("describe", target)
+    assert status == 0
+    assert "precision: float16" in out
+    status, out, _ = call("describe", target, "--json")
+    assert status == 0
+    assert json.loads(out)["inputs"] == [
+        {
+            "name": "features",
+            "shape": ["batch", "features_length", 4],
+            "dtype": "float32",
+        }
+    ]
+
+
+def test_an_artifact_is_checked_in_a_process_of_its_own(call, tmp_path, model_file):
+    target = tmp_path / "m.onnx"
+    call("to_onnx", model_file, target, "--lengths", "2")
+    status, out, _ = call("check_parity", model_file, target, "--isolated")
+    assert status == 0
+    assert out.startswith(f"Parity PASSED: {target} in 12 runs\n")
 
 
 def test_an_artifact_of_other_weights_fails_with_status_1(call, tmp_path, model_file):

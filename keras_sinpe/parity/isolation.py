@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,9 @@ class IsolatedRunner:
             stderr=subprocess.DEVNULL,
             text=True,
         )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
         try:
             loaded = self._read()
         except WorkerError as error:
@@ -50,19 +54,18 @@ class IsolatedRunner:
         """Compute every output from one array per input name."""
         paths = [os.path.join(self._folder.name, n) for n in ("in.npz", "out.npz")]
         np.savez(paths[0], **feeds)
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(paths) + "\n")
-        self._process.stdin.flush()
+        self._stdin.write(json.dumps(paths) + "\n")
+        self._stdin.flush()
         self._read()
         with np.load(paths[1]) as outputs:
             return dict(outputs)
 
     def close(self) -> None:
         """End the process and remove its files."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.stdout.close()
+        # Also where the process has died with a request unread.
+        with suppress(BrokenPipeError):
+            self._stdin.close()
+        self._stdout.close()
         self._process.wait()
         self._folder.cleanup()
 
@@ -73,8 +76,7 @@ class IsolatedRunner:
         self.close()
 
     def _read(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        line = self._stdout.readline()
         if not line:
             raise WorkerError(
                 f"The process of the artifact ended with {self._process.wait()}."

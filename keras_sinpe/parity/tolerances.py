@@ -16,10 +16,11 @@ TOLERANCES: dict[str, float] = {
     "float32": 1e-5,
     # The same number of roundings in float64.
     "float64": 2e-14,
-    # Ten roundings of float16 (4.9e-4 each), bfloat16 (3.9e-3 each): activations are
-    # rounded once a layer, sums are kept in float32 by the runtimes measured.
-    "float16": 5e-3,
-    "bfloat16": 4e-2,
+    # Twenty roundings of float16 (4.9e-4 each) or bfloat16 (3.9e-3 each). Models of
+    # this project differ by up to 3.4e-3 of their magnitude in float16; where a
+    # normalisation divides by a small spread it magnifies what was rounded before.
+    "float16": 1e-2,
+    "bfloat16": 8e-2,
 }
 
 
