@@ -2,8 +2,13 @@ import keras
 import pytest
 from hypothesis import settings
 
+# JAX compiles every operation again for every new width: a second an example.
+EXAMPLES = 8 if keras.backend.backend() == "jax" else 60
+
 # The same examples on every run; a first call that compiles is no failure.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, max_examples=EXAMPLES
+)
 settings.load_profile("repeatable")
 
 

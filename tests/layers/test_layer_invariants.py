@@ -2,7 +2,7 @@
 
 import numpy as np
 from exactness import INTEGER_TOLERANCE, as_float64, encode
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from keras_sinpe.waves import WaveParameters
@@ -27,8 +27,6 @@ PARAMETERS = st.fixed_dictionaries(
     },
 )
 
-repeatedly = settings(max_examples=60)
-
 
 def rows_at(positions, width, parameters):
     positions = np.array([positions], "int32")
@@ -39,7 +37,6 @@ def within_int32(positions):
     return all(-(2**31) <= position < 2**31 for position in positions)
 
 
-@repeatedly
 @given(PARAMETERS, EVEN_WIDTHS, INT32, SHIFTS)
 def test_a_shift_of_position_is_a_rotation(parameters, width, position, shift):
     if not within_int32([position + shift]):
@@ -63,7 +60,6 @@ def partners(waves):
     return (features + len(features) // 2) % len(features)
 
 
-@repeatedly
 @given(PARAMETERS, EVEN_WIDTHS, INT32)
 def test_the_squared_norm_of_a_row_is_half_the_width(parameters, width, position):
     (row,) = rows_at([position], width, parameters)
@@ -71,7 +67,6 @@ def test_the_squared_norm_of_a_row_is_half_the_width(parameters, width, position
     np.testing.assert_allclose((row**2).sum(), width / 2, rtol=0, atol=tolerance)
 
 
-@repeatedly
 @given(PARAMETERS, EVEN_WIDTHS, st.tuples(INT32, INT32), SHIFTS)
 def test_dot_products_depend_on_the_distance_alone(parameters, width, places, shift):
     if not within_int32(place + shift for place in places):
@@ -85,7 +80,6 @@ def test_dot_products_depend_on_the_distance_alone(parameters, width, places, sh
     np.testing.assert_allclose(products[0], products[1], rtol=0, atol=tolerance)
 
 
-@repeatedly
 @given(PARAMETERS, WIDTHS, st.integers(-(2**31) + 1, 2**31 - 1))
 def test_opposite_positions_share_their_cosines_and_oppose_their_sines(
     parameters, width, position
@@ -99,7 +93,6 @@ def test_opposite_positions_share_their_cosines_and_oppose_their_sines(
     )
 
 
-@repeatedly
 @given(PARAMETERS, WIDTHS, INT32, st.integers(1, 4), st.integers(0, 140))
 def test_a_row_knows_nothing_of_batch_length_and_start(
     parameters, width, position, batch, before
@@ -117,7 +110,6 @@ def test_a_row_knows_nothing_of_batch_length_and_start(
     np.testing.assert_array_equal(received, np.stack([alone] * batch))
 
 
-@repeatedly
 @given(PARAMETERS, EVEN_WIDTHS, INT32, st.booleans())
 def test_layouts_are_permutations_of_each_other(parameters, width, position, cos_first):
     pairs = width // 2
@@ -129,7 +121,6 @@ def test_layouts_are_permutations_of_each_other(parameters, width, position, cos
     np.testing.assert_array_equal(interleaved.reshape(pairs, 2).T.ravel(), halves)
 
 
-@repeatedly
 @given(PARAMETERS, WIDTHS, INT32)
 def test_an_encoding_never_leaves_the_unit_interval(parameters, width, position):
     (row,) = rows_at([position], width, parameters)
