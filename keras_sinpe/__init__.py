@@ -7,7 +7,7 @@ from keras_sinpe.layers import SinusoidalEmbedding, SinusoidalPositionalEncoding
 from keras_sinpe.version import __version__
 
 if TYPE_CHECKING:
-    from keras_sinpe.exporting import export_onnx, export_saved_model
+    from keras_sinpe.exporting import describe, export_onnx, export_saved_model
     from keras_sinpe.padding import PaddingReport, check_padding
     from keras_sinpe.parity import ParityReport, check_parity
 
@@ -21,6 +21,7 @@ __all__ = [
     "check_parity",
     "convention",
     "convention_names",
+    "describe",
     "export_onnx",
     "export_saved_model",
 ]
@@ -31,6 +32,7 @@ _ROOMS = {
     "ParityReport": "keras_sinpe.parity",
     "check_padding": "keras_sinpe.padding",
     "check_parity": "keras_sinpe.parity",
+    "describe": "keras_sinpe.exporting",
     "export_onnx": "keras_sinpe.exporting",
     "export_saved_model": "keras_sinpe.exporting",
 }
