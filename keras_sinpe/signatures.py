@@ -21,42 +21,11 @@ from keras_sinpe.tensor_names import (
     path_name,
     unique_names,
 )
-
-BATCH = "batch"
+from keras_sinpe.tensor_specs import TensorSpec
 
 
 class SignatureError(ValueError):
     """Names that do not fit the model, whatever it is fed."""
-
-
-@dataclass(frozen=True)
-class TensorSpec:
-    """One named tensor: `shape` holds `None` where the size is free."""
-
-    name: str
-    shape: tuple[int | None, ...]
-    dtype: str
-
-    @property
-    def axes(self) -> tuple[int | str, ...]:
-        """The shape with a symbol for every free size.
-
-        >>> TensorSpec("ids", (None, None), "int32").axes
-        ('batch', 'ids_length')
-        >>> TensorSpec("image", (None, None, None, 3), "float32").axes
-        ('batch', 'image_length', 'image_length_2', 3)
-        """
-        symbols: list[int | str] = []
-        for axis, size in enumerate(self.shape):
-            if size is not None:
-                symbols.append(size)
-            elif axis == 0:
-                symbols.append(BATCH)
-            else:
-                first = all(isinstance(symbol, int) for symbol in symbols[1:])
-                suffix = "" if first else f"_{axis}"
-                symbols.append(f"{self.name}_length{suffix}")
-        return tuple(symbols)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ MODULES = [
     "keras_sinpe.full_precision",
     "keras_sinpe.parity.checking",
     "keras_sinpe.parity.interface",
-    "keras_sinpe.parity.samples",
+    "keras_sinpe.parity.tied_axes",
     "keras_sinpe.parity.tolerances",
-    "keras_sinpe.signatures",
+    "keras_sinpe.tensor_specs",
     "keras_sinpe.tensor_names",
     "keras_sinpe.versions",
 ]

@@ -6,11 +6,13 @@ from keras import layers
 
 from keras_sinpe.exporting import export_onnx
 from keras_sinpe.parity import Case, check_parity
+from keras_sinpe.parity.drawing import draw
 from keras_sinpe.parity.keras_runner import KerasRunner
-from keras_sinpe.parity.samples import draw, tie_axes
 from keras_sinpe.parity.sampling import plan_samples
+from keras_sinpe.parity.tied_axes import tie_axes
 from keras_sinpe.parity.vocabularies import integer_limits
-from keras_sinpe.signatures import Signature, TensorSpec, read_signature
+from keras_sinpe.signatures import Signature, read_signature
+from keras_sinpe.tensor_specs import TensorSpec
 
 
 def planned(model, batch_sizes=(1, 3), lengths=(4, 9), signature=None):

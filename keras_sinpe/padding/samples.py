@@ -10,7 +10,8 @@ import numpy as np
 
 from keras_sinpe.padding.sequences import Feeds
 from keras_sinpe.padding.tracing import Trace, tracing
-from keras_sinpe.signatures import Signature, TensorSpec
+from keras_sinpe.signatures import Signature
+from keras_sinpe.tensor_specs import TensorSpec
 
 BATCH = 3
 LENGTH = 11

@@ -11,12 +11,12 @@ import numpy as np
 
 from keras_sinpe.full_precision import full_precision
 from keras_sinpe.parity.comparison import Case, Comparison, Fault, compare
+from keras_sinpe.parity.drawing import Feeds
 from keras_sinpe.parity.interface import input_faults, name_faults
 from keras_sinpe.parity.isolation import IsolatedRunner
 from keras_sinpe.parity.keras_runner import KerasRunner, first_line
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.runners import Port, Runner, open_runner
-from keras_sinpe.parity.samples import Feeds
 from keras_sinpe.parity.sampling import Inputs, plan_samples
 from keras_sinpe.signatures import Signature, check_model, read_signature
 from keras_sinpe.versions import installed_versions

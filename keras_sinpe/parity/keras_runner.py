@@ -7,7 +7,7 @@ from typing import Any
 
 import keras
 
-from keras_sinpe.parity.samples import Feeds
+from keras_sinpe.parity.drawing import Feeds
 from keras_sinpe.signatures import Signature, SignatureError
 
 

@@ -1,21 +1,20 @@
-"""Random inputs that a model can take: sizes, ids within the vocabulary, padding."""
+"""The runs of a check: sizes that a model can take, and the inputs for each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from keras_sinpe.parity.comparison import Case
-from keras_sinpe.signatures import BATCH, Signature, TensorSpec
+from keras_sinpe.parity.drawing import NARROW, WIDE, Feeds, draw
+from keras_sinpe.parity.tied_axes import tie_axes
+from keras_sinpe.signatures import Signature
+from keras_sinpe.tensor_specs import BATCH
 
-Feeds = dict[str, np.ndarray[Any, Any]]
 Accepts = Callable[[Feeds], Exception | None]
 Make = Callable[[Case, np.random.Generator], Feeds]
 
-# Positions, counts and the like; and, for a model that refuses those, flags.
-WIDE, NARROW = 1000, 2
 # A short run first; convolutions and patches may need a long one.
 PROBE_LENGTHS = (4, 64)
 
@@ -25,86 +24,6 @@ def free_axes(signature: Signature) -> list[str]:
     symbols = [axis for spec in signature.inputs for axis in spec.axes]
     named = [axis for axis in symbols if isinstance(axis, str) and axis != BATCH]
     return list(dict.fromkeys(named))
-
-
-def draw(
-    signature: Signature,
-    case: Case,
-    limits: Mapping[str, int],
-    rng: np.random.Generator,
-) -> Feeds:
-    """Draw one array per input.
-
-    Rows are padded with zeros at their end, each to a length of its own, except that
-    about every other row is full.
-
-    Args:
-        signature: The inputs.
-        case: A size for every free axis.
-        limits: For an integer input, the number of values it may take.
-        rng: Source of the numbers.
-    """
-    feeds = {}
-    for spec in signature.inputs:
-        shape = [case.sizes[a] if isinstance(a, str) else a for a in spec.axes]
-        array = _values(spec, shape, limits.get(spec.name, WIDE), rng)
-        feeds[spec.name] = _pad(array, rng)
-    return feeds
-
-
-def _values(
-    spec: TensorSpec, shape: list[int], limit: int, rng: np.random.Generator
-) -> np.ndarray[Any, Any]:
-    if spec.dtype == "bool":
-        return rng.random(shape) < 0.5
-    if spec.dtype.startswith(("int", "uint")):
-        # Zero is the padding id wherever there is one.
-        return rng.integers(min(1, limit - 1), limit, shape).astype(spec.dtype)
-    if spec.dtype.startswith("float"):
-        return rng.standard_normal(shape).astype(spec.dtype)
-    raise ValueError(
-        "`inputs` must be given for an input that is neither a number nor a bool. "
-        f"Received: inputs=None with the input {spec.name!r} of dtype {spec.dtype}"
-    )
-
-
-def _pad(array: np.ndarray[Any, Any], rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    if array.ndim < 2 or array.shape[1] < 2:
-        return array
-    length = array.shape[1]
-    for row in range(array.shape[0]):
-        if (row + length) % 2:
-            array[row, rng.integers(1, length) :] = 0
-    return array
-
-
-def tie_axes(
-    axes: Sequence[str], fits: Callable[[Sequence[str]], bool]
-) -> list[list[str]]:
-    """Group the axes whose lengths the model wants equal.
-
-    Args:
-        axes: The free axes.
-        fits: Whether the model runs when only these axes are made longer.
-
-    >>> tied = {"ids_length", "mask_length"}
-    >>> tie_axes(
-    ...     ["ids_length", "mask_length", "memory_length"],
-    ...     lambda longer: not tied & set(longer) or tied <= set(longer),
-    ... )
-    [['memory_length'], ['ids_length', 'mask_length']]
-    """
-    free = [axis for axis in axes if fits([axis])]
-    groups = [[axis] for axis in free]
-    tied = [axis for axis in axes if axis not in free]
-    while tied:
-        first, *others = tied
-        partners = [other for other in others if fits([first, other])]
-        # Neither alone nor in a pair: three or more that go together.
-        group = [first, *(partners[:1] or others)]
-        groups.append(group)
-        tied = [axis for axis in others if axis not in group]
-    return groups
 
 
 class GivenSamples:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from keras_sinpe.parity.drawing import Feeds
 from keras_sinpe.parity.keras_runner import KerasRunner
-from keras_sinpe.parity.samples import Feeds, GivenSamples, Make, RandomSamples
+from keras_sinpe.parity.samples import GivenSamples, Make, RandomSamples
 from keras_sinpe.parity.vocabularies import integer_limits
 
 Inputs = Make | Feeds | Sequence[Feeds] | None
