@@ -30,7 +30,7 @@ test-mlserver: runtime-artifacts .venv-mlserver/.installed
 	$(RUNTIME_TESTS)/on_mlserver.py
 
 # What every runtime is fed, made once and again when the package changes.
-runtime-artifacts: $(ARTIFACTS)/.made
+runtime-artifacts: $(ARTIFACTS)/.made artifacts/page/printed.txt
 litert-artifacts: $(ARTIFACTS)/.litert
 
 PACKAGE := $(wildcard keras_sinpe/*.py keras_sinpe/exporting/*.py keras_sinpe/layers/*.py)
@@ -39,6 +39,10 @@ $(ARTIFACTS)/.made: runtimes/models.py runtimes/make_artifacts.py $(PACKAGE) \
 	| $(VENV)/.installed
 	$(BIN)/python runtimes/make_artifacts.py $(ARTIFACTS)
 	touch $@
+
+artifacts/page/printed.txt: export/README.md tests/shipping_page.py \
+	$(wildcard export/*.py) $(PACKAGE) | $(VENV)/.installed
+	$(BIN)/python tests/shipping_page.py artifacts/page
 
 $(ARTIFACTS)/.litert: $(ARTIFACTS)/.made runtimes/make_litert.py
 	$(BIN)/python runtimes/make_litert.py $(ARTIFACTS)

@@ -1,7 +1,14 @@
-"""Read the snippets of `export/README.md`, and run them as a reader would."""
+"""Read the snippets of `export/README.md`, and run them as a reader would.
+
+    python tests/shipping_page.py FOLDER
+
+follows the page up to its artifacts, once for all the runtimes that use them, and
+leaves what Keras printed in `FOLDER/printed.txt`.
+"""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +65,14 @@ def ship(folder):
     [(language, export)] = snippets("Export")
     run_snippet(language, export, folder)
     return printed
+
+
+def main():
+    folder = Path(sys.argv[1])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "printed.txt").write_text(ship(folder))
+
+
+if __name__ == "__main__":
+    main()

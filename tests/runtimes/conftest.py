@@ -1,7 +1,9 @@
-import pytest
-from fed_artifacts import SIZES, artifact, feeds, largest_error, run
-from shipping_page import ship
+import shutil
 
+import pytest
+from fed_artifacts import ROOT, SIZES, artifact, feeds, largest_error, run
+
+PAGE = ROOT / "artifacts" / "page"
 HEADING = "errors against Keras"
 
 
@@ -36,8 +38,10 @@ def note(record_property):
 @pytest.fixture(scope="session")
 def shipped(tmp_path_factory):
     """A folder with the artifacts of `export/README.md`, and what Keras printed."""
+    assert PAGE.exists(), f"{PAGE} is missing: run `make runtime-artifacts`"
     folder = tmp_path_factory.mktemp("page")
-    return folder, ship(folder)
+    shutil.copytree(PAGE, folder, symlinks=True, dirs_exist_ok=True)
+    return folder, (folder / "printed.txt").read_text()
 
 
 def pytest_terminal_summary(terminalreporter):
