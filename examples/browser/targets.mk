@@ -2,20 +2,24 @@
 VENV ?= .venv
 BIN ?= $(VENV)/bin
 BROWSER_PAGE := examples/browser
+# What the exported files are made of.
+BROWSER_ENCODING := $(wildcard keras_sinpe/*.py keras_sinpe/exporting/*.py \
+	keras_sinpe/layers/*.py)
 
 .PHONY: browser-page serve-browser-page test-browser-page browser-page-chromium
 
-browser-page: $(BROWSER_PAGE)/dist/encodings/catalogue.json
+browser-page: $(BROWSER_PAGE)/dist/encodings/catalogue.json \
+	$(BROWSER_PAGE)/node_modules/.installed
 	$(BIN)/python $(BROWSER_PAGE)/build.py
 
 serve-browser-page: browser-page
 	$(BIN)/python $(BROWSER_PAGE)/serve.py
 
 test-browser-page: browser-page browser-page-chromium
-	$(BIN)/python -m pytest tests/browser/on_page.py
+	$(BIN)/python -m pytest tests/browser/on_server.py tests/browser/on_page.py
 
 $(BROWSER_PAGE)/dist/encodings/catalogue.json: $(BROWSER_PAGE)/make_encoding.py \
-	$(BROWSER_PAGE)/node_modules/.installed | $(VENV)/.installed
+	$(BROWSER_ENCODING) | $(VENV)/.installed
 	$(BIN)/python $(BROWSER_PAGE)/make_encoding.py $(BROWSER_PAGE)/dist
 
 $(BROWSER_PAGE)/node_modules/.installed: $(BROWSER_PAGE)/package.json
@@ -23,5 +27,5 @@ $(BROWSER_PAGE)/node_modules/.installed: $(BROWSER_PAGE)/package.json
 	touch $@
 
 browser-page-chromium:
-	test -x /usr/bin/chromium || { apt-get update --quiet && \
+	@test -x /usr/bin/chromium || { apt-get update --quiet && \
 		DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes chromium; }
