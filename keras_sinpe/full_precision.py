@@ -6,6 +6,7 @@ them, so every artifact is float32; the artifact's model is then the rebuilt one
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -50,7 +51,11 @@ def full_precision(model: Any) -> Any:
 
 def _rebuild(model: Any) -> Any:
     classes = {type(layer).__name__: type(layer) for layer in _layers(model)}
-    config = in_float32(keras.saving.serialize_keras_object(model))
+    with warnings.catch_warnings():
+        # About losses and layers that are lambdas: nothing here leaves the process.
+        warnings.simplefilter("ignore")
+        config = in_float32(keras.saving.serialize_keras_object(model))
+    config.pop("compile_config", None)  # an artifact is not trained
     with _float32_defaults(), keras.saving.custom_object_scope(classes):
         rebuilt = keras.saving.deserialize_keras_object(config, safe_mode=False)
         if not rebuilt.built:

@@ -70,6 +70,15 @@ def test_the_report_has_the_error_of_half_precision(exported):
     assert 1e-5 < row.error <= TOLERANCES["float16"]
 
 
+def test_a_check_knows_that_a_file_is_in_half_precision(exported):
+    original, folder, _ = exported
+    assert check_parity(original, folder / "float16.onnx", lengths=(7,)).passed
+    strict = check_parity(
+        original, folder / "float16.onnx", lengths=(7,), tolerance=1e-5
+    )
+    assert not strict.passed
+
+
 def test_an_unknown_precision_is_refused(tmp_path):
     with pytest.raises(ValueError, match="precision") as raised:
         export_onnx(model(), tmp_path / "model.onnx", precision="int8")

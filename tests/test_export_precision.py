@@ -101,6 +101,24 @@ def test_a_subclassed_model_is_rebuilt_from_its_configuration(policy):
     )
 
 
+def test_a_model_with_a_loss_of_its_own_is_rebuilt():
+    model = keras.Sequential(
+        [
+            keras.Input((4,)),
+            layers.Lambda(lambda x: 2 * x, output_shape=(4,)),
+            layers.Dense(3, dtype="mixed_float16"),
+        ]
+    )
+    model.compile("adam", loss=lambda wanted, got: keras.ops.mean(got - wanted))
+    model.fit(np.ones((2, 4)), np.ones((2, 3)), verbose=0)
+    rebuilt = full_precision(model)
+    assert not rebuilt.compiled
+    features = np.ones((2, 4), "float32")
+    reference = keras.ops.cast(model(features), "float32")
+    # Two roundings of float16, of numbers of order one.
+    np.testing.assert_allclose(rebuilt(features), reference, rtol=0, atol=4e-3)
+
+
 def test_the_global_policy_is_what_it_was_after_a_rebuild():
     model = keras.Sequential([keras.Input((4,)), layers.Dense(3, dtype="bfloat16")])
     before = keras.config.dtype_policy().name, keras.config.floatx()

@@ -130,6 +130,27 @@ def test_a_list_of_the_users_arrays_is_compared_one_by_one(artifact):
     assert len(check_parity(*artifact, inputs=samples).comparisons) == 3
 
 
+def test_two_arrays_of_the_same_sizes_are_both_compared(artifact):
+    samples = [{"features": np.full((2, 5, 4), n, "float32")} for n in (1, 2)]
+    assert len(check_parity(*artifact, inputs=samples).comparisons) == 2
+
+
+def test_the_users_arrays_are_taken_in_the_declared_dtype(artifact):
+    ones = np.ones((2, 5, 4), "int64")
+    assert check_parity(*artifact, inputs={"features": ones}).passed
+
+
+@pytest.mark.parametrize("call", [lambda given: given, lambda given: lambda *_: given])
+def test_inputs_of_other_names_are_refused(artifact, call):
+    given = {"feature": np.ones((2, 5, 4), "float32")}
+    with pytest.raises(ValueError, match="`inputs` must hold") as raised:
+        check_parity(*artifact, inputs=call(given))
+    assert str(raised.value) == (
+        "`inputs` must hold one array for each of ['features']. "
+        "Received: inputs for ['feature']"
+    )
+
+
 def test_the_users_function_makes_the_inputs_of_each_case(artifact):
     seen = []
 

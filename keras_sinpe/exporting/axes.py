@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from keras_sinpe.parity.drawing import Feeds
 from keras_sinpe.parity.keras_runner import KerasRunner
-from keras_sinpe.parity.samples import Feeds
 from keras_sinpe.parity.sampling import Inputs, plan_samples
 
 Run = tuple[Mapping[str, int], tuple[int, ...]]
@@ -36,10 +36,10 @@ def output_axes(
     runs: dict[str, list[Run]] = {}
     for lengths in LENGTHS:
         samples = plan_samples(reference, BATCH_SIZES, lengths, inputs)
-        cases = samples.cases()
+        planned = list(samples)
         # The first and the last differ in batch size and in every length.
-        for case in dict.fromkeys([cases[0], cases[-1]]):
-            for name, shape in _shapes(reference, samples.feeds(case)).items():
+        for case, feeds in (planned[0], planned[-1]):
+            for name, shape in _shapes(reference, feeds).items():
                 runs.setdefault(name, []).append((case.sizes, shape))
         if runs:
             break

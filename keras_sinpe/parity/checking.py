@@ -17,7 +17,9 @@ from keras_sinpe.parity.isolation import IsolatedRunner
 from keras_sinpe.parity.keras_runner import KerasRunner, first_line
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.runners import Port, Runner, open_runner
+from keras_sinpe.parity.samples import Run
 from keras_sinpe.parity.sampling import Inputs, plan_samples
+from keras_sinpe.parity.tolerances import TOLERANCES
 from keras_sinpe.signatures import Signature, check_model, read_signature
 from keras_sinpe.versions import installed_versions
 
@@ -65,7 +67,8 @@ def check_parity(
         inputs: Instead of random inputs: arrays by input name, a list of these, or a
             function from a `Case` and a random generator to one.
         tolerance: Largest error for outputs within [-1, 1], as a number or by dtype;
-            beyond, it grows with the largest magnitude. By default 1e-5 for float32.
+            beyond, it grows with the largest magnitude. By default 1e-5 for float32,
+            and 1e-2 if the artifact was exported in float16.
         seed: Seed of the random inputs.
         endpoint: The signature of a SavedModel to check.
         isolated: Run the artifact in a process of its own, without Keras or this
@@ -95,14 +98,16 @@ def check_parity(
     signature = read_signature(reference, input_signature, output_names)
     strict = lengths is not None or inputs is not None
     with _opened(filepath, endpoint, isolated) as runner:
+        if tolerance is None and runner.metadata.get("precision") == "float16":
+            tolerance = TOLERANCES["float16"]
         check = _Check(reference, model, signature, runner, tolerance)
         samples = plan_samples(
             check.reference, batch_sizes, lengths or LENGTHS, inputs, seed
         )
         faults = input_faults(signature, runner.inputs)
         if not any(fault.kind == "name" for fault in faults):
-            for case in _shown(samples.cases(), progress):
-                check.run(case, samples.feeds(case))
+            for case, feeds in _shown(samples, progress):
+                check.run(case, feeds)
     return check.report(os.fspath(filepath), faults, strict)
 
 
@@ -194,9 +199,9 @@ def _in_dtypes(feeds: Feeds, ports: Mapping[str, Port]) -> Feeds:
     return {name: feed.astype(ports[name].dtype) for name, feed in feeds.items()}
 
 
-def _shown(cases: Sequence[Case], progress: bool) -> Iterable[Case]:
+def _shown(runs: Iterable[Run], progress: bool) -> Iterable[Run]:
     from rich.console import Console
     from rich.progress import track
 
     console = Console(stderr=True)  # standard output is for the report
-    return track(cases, "Checking parity", disable=not progress, console=console)
+    return track(runs, "Checking parity", disable=not progress, console=console)

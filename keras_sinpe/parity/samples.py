@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from keras_sinpe.parity.comparison import Case
 from keras_sinpe.parity.drawing import NARROW, WIDE, Feeds, draw
 from keras_sinpe.parity.tied_axes import tie_axes
-from keras_sinpe.signatures import Signature
+from keras_sinpe.signatures import Signature, SignatureError
 from keras_sinpe.tensor_specs import BATCH
 
 Accepts = Callable[[Feeds], Exception | None]
 Make = Callable[[Case, np.random.Generator], Feeds]
+Run = tuple[Case, Feeds]
 
 # A short run first; convolutions and patches may need a long one.
 PROBE_LENGTHS = (4, 64)
@@ -30,15 +32,14 @@ class GivenSamples:
     """The user's own inputs, one case for each."""
 
     def __init__(self, signature: Signature, samples: Sequence[Feeds]) -> None:
-        self._samples = {case_of(signature, feeds): feeds for feeds in samples}
+        arrays = [as_declared(signature, feeds) for feeds in samples]
+        self._runs = [(case_of(signature, feeds), feeds) for feeds in arrays]
 
-    def cases(self) -> list[Case]:
-        """The sizes of every sample."""
-        return list(self._samples)
+    def __len__(self) -> int:
+        return len(self._runs)
 
-    def feeds(self, case: Case) -> Feeds:
-        """The sample of this case."""
-        return self._samples[case]
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self._runs)
 
 
 class RandomSamples:
@@ -80,6 +81,13 @@ class RandomSamples:
             lambda axes: self._refusal(dict.fromkeys(axes, probe + 1), probe) is None,
         )
 
+    def __len__(self) -> int:
+        return len(self.cases())
+
+    def __iter__(self) -> Iterator[Run]:
+        # One at a time: long inputs need not be held together.
+        return ((case, self.feeds(case)) for case in self.cases())
+
     def cases(self) -> list[Case]:
         """Every batch size with every length.
 
@@ -96,7 +104,7 @@ class RandomSamples:
     def feeds(self, case: Case) -> Feeds:
         """The inputs of one case, the same whenever they are asked for."""
         rng = np.random.default_rng([self._seed, *case.sizes.values()])
-        return self._make(case, rng)
+        return as_declared(self._signature, self._make(case, rng))
 
     def _draw(self, case: Case, rng: np.random.Generator) -> Feeds:
         return draw(self._signature, case, self._limits, rng)
@@ -127,6 +135,23 @@ class RandomSamples:
     def _refusal(self, changed: Mapping[str, int], length: int) -> Exception | None:
         sizes = dict.fromkeys(free_axes(self._signature), length) | dict(changed)
         return self._accepts(self.feeds(Case.of(self._batch_sizes[-1], sizes)))
+
+
+def as_declared(signature: Signature, feeds: Mapping[str, Any]) -> Feeds:
+    """Arrays of the declared dtypes, one per input.
+
+    Raises:
+        SignatureError: An input is missing or unknown.
+    """
+    names = [spec.name for spec in signature.inputs]
+    if set(feeds) != set(names):
+        raise SignatureError(
+            f"`inputs` must hold one array for each of {sorted(names)}. "
+            f"Received: inputs for {sorted(feeds)}"
+        )
+    return {
+        spec.name: np.asarray(feeds[spec.name], spec.dtype) for spec in signature.inputs
+    }
 
 
 def case_of(signature: Signature, feeds: Feeds) -> Case:
