@@ -37,9 +37,14 @@ def page():
 
 
 @pytest.fixture(scope="module")
-def models(page):
+def network(page):
+    return importlib.import_module("char_lm_model")
+
+
+@pytest.fixture(scope="module")
+def models(network):
     keras.utils.set_random_seed(7)
-    return page.build_models()
+    return network.build_models()
 
 
 @pytest.fixture
@@ -50,35 +55,37 @@ def untraced():
     tf.config.run_functions_eagerly(False)
 
 
-def run_step(page, step, ids, start_index, caches):
+def run_step(step, ids, start_index, caches):
     starts = np.full(len(ids), start_index, "int32")
     outputs = step({"ids": ids, "start_index": starts, **caches})
     grown = {name: np.asarray(outputs[f"next_{name}"]) for name in caches}
     return outputs["logits"], grown
 
 
-def empty_caches(page, batch):
-    empty = np.zeros((batch, 0, page.HEADS, page.WIDTH // page.HEADS), "float32")
-    blocks = range(page.BLOCKS)
+def empty_caches(network, batch):
+    empty = np.zeros(
+        (batch, 0, network.HEADS, network.WIDTH // network.HEADS), "float32"
+    )
+    blocks = range(network.BLOCKS)
     return {f"{part}_{block}": empty for block in blocks for part in ("keys", "values")}
 
 
 @pytest.mark.parametrize("chunks", [[1] * 9, [9], [4, 1, 1, 3], [0, 8, 1]])
-def test_step_by_step_equals_the_whole_text_at_once(page, models, chunks):
+def test_step_by_step_equals_the_whole_text_at_once(network, models, chunks):
     training, step = models
-    ids = np.random.default_rng(8).integers(1, page.ASCII, (2, 9)).astype("int32")
-    caches, logits, done = empty_caches(page, 2), [], 0
+    ids = np.random.default_rng(8).integers(1, network.ASCII, (2, 9)).astype("int32")
+    caches, logits, done = empty_caches(network, 2), [], 0
     for count in chunks:
-        part, caches = run_step(page, step, ids[:, done : done + count], done, caches)
+        part, caches = run_step(step, ids[:, done : done + count], done, caches)
         logits.append(np.asarray(part))
         done += count
     whole = np.asarray(training(ids))
     assert np.abs(np.concatenate(logits, axis=1) - whole).max() <= CACHE_TOLERANCE
 
 
-def test_no_character_sees_those_after_it(page, models):
+def test_no_character_sees_those_after_it(network, models):
     training, _ = models
-    ids = np.random.default_rng(9).integers(1, page.ASCII, (2, 7)).astype("int32")
+    ids = np.random.default_rng(9).integers(1, network.ASCII, (2, 7)).astype("int32")
     changed = ids.copy()
     changed[:, 4:] += -1
     before, after = np.asarray(training(ids)), np.asarray(training(changed))
@@ -86,10 +93,10 @@ def test_no_character_sees_those_after_it(page, models):
     assert np.abs(after - before)[:, 4:].max() > 100 * CACHE_TOLERANCE
 
 
-def test_held_out_pages_are_not_in_the_text(page):
+def test_held_out_pages_are_not_in_the_text(page, network):
     text, held_out = page.read_text()
     assert len(text) > 8 * len(held_out) > 0
-    assert max(text.max(), held_out.max()) < page.ASCII
+    assert max(text.max(), held_out.max()) < network.ASCII
     assert bytes(held_out[:2000]) not in bytes(text)
 
 
@@ -100,11 +107,11 @@ def test_targets_are_the_characters_that_follow(page):
     assert np.array_equal((ids + 1) % 101, targets)
 
 
-def test_bits_per_character_of_equal_chances_are_seven(page):
+def test_bits_per_character_of_equal_chances_are_seven(page, network):
     uniform = keras.Sequential(
         [
             keras.Input((None,), dtype="int32"),
-            keras.layers.Embedding(page.ASCII, page.ASCII, "zeros"),
+            keras.layers.Embedding(network.ASCII, network.ASCII, "zeros"),
         ]
     )
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -144,8 +151,7 @@ def first_characters(read_text):
 def test_both_processes_write_the_same_text(page, short_run):
     _, printed = short_run
     assert "│ equal texts                        │ yes" in printed
-    (text,) = [part for part in printed.split("\n", 20) if part.startswith(page.PROMPT)]
-    assert text.startswith(page.PROMPT)
+    assert printed.count(f"\n{page.PROMPT}") == 1
 
 
 def test_the_step_model_loads_and_continues_like_the_file(page, short_run):
