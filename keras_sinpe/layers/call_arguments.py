@@ -7,7 +7,10 @@ from keras import ops
 
 from keras_sinpe.arguments import refusal
 
-INTEGER_POSITIONS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
+# Those that int32 holds, and those that it may not.
+NARROW_INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")
+WIDE_INTEGERS = ("uint32", "int64", "uint64")
+INTEGER_POSITIONS = NARROW_INTEGERS + WIDE_INTEGERS
 REAL_POSITIONS = ("float32", "float64")
 FIRST_POSITION, LAST_POSITION = -(2**31), 2**31 - 1
 

@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from keras_sinpe.digit_tables import DigitTables
-from keras_sinpe.layers.call_arguments import INTEGER_POSITIONS, dtype_of
+from keras_sinpe.layers.call_arguments import INTEGER_POSITIONS, WIDE_INTEGERS, dtype_of
 from keras_sinpe.rotation import encode_integers, encode_reals
 from keras_sinpe.waves import WaveParameters
 
@@ -51,11 +51,12 @@ class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
             return encode_reals(self.tables, positions)
         as_int32 = ops.cast(positions, "int32")
         encoding = encode_integers(self.tables, as_int32)
-        if dtype not in ("int64", "uint32"):
+        if dtype not in WIDE_INTEGERS:
             return encoding
-        kept = ops.cast(as_int32, dtype) == positions
-        # Beyond int32, unsigned integers wrap around and back: only the sign tells.
-        in_range = as_int32 >= 0 if dtype == "uint32" else kept
+        in_range = ops.cast(as_int32, dtype) == positions
+        if dtype.startswith("u"):
+            # These wrap around and back: only the sign tells.
+            in_range = ops.logical_and(in_range, as_int32 >= 0)
         return ops.where(ops.expand_dims(in_range, -1), encoding, float("nan"))
 
     def get_config(self) -> dict[str, Any]:
