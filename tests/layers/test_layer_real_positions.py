@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from conventions import CONVENTIONS
 from exactness import REAL_TOLERANCE, ROUNDING, assert_exact, encode
+from keras import ops
 from position_gradients import gradient_of_sum
 
 import keras_sinpe
@@ -80,7 +81,7 @@ def test_gradients_flow_to_the_positions(convention):
     random = np.random.default_rng(4)
     weights = random.normal(size=(2, 3, 10)).astype("float32")
     received = gradient_of_sum(
-        lambda x: weights * encode_tensor(x, 10, **parameters), positions
+        lambda x: ops.array(weights) * encode_tensor(x, 10, **parameters), positions
     )
     slopes = derivative(positions.astype("float64"), 10, **parameters)
     expected = (weights * slopes).sum(axis=-1)
