@@ -173,9 +173,9 @@ def milliseconds(seconds: Sequence[float]) -> str:
 def _table(title: str, names: Iterable[str], figures: Iterable[str]) -> Table:
     table = Table(title=title, title_justify="left")
     for heading in names:
-        table.add_column(heading, no_wrap=True)
+        table.add_column(heading)
     for heading in figures:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
