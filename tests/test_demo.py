@@ -61,16 +61,17 @@ def untraced(function):
 
 
 def test_the_table_has_every_figure(short_run):
-    _, printed, _ = short_run
+    folder, printed, _ = short_run
     cells = [re.split(r"\s*│\s*", line)[1:-1] for line in printed.splitlines()]
     table = {row[0]: row[1] for row in cells if row}
-    assert table["SavedModel, 6 runs beside Keras"].startswith("error ")
-    assert table["ONNX file, 6 runs beside Keras"].startswith("error ")
-    assert table["lengths of those runs"] == "1, 2, 65"
+    assert table["SavedModel in 6 runs"].startswith("error ")
+    assert table["ONNX file in 6 runs"].startswith("error ")
+    assert table["lengths of those"] == "1, 2, 65"
     for row in ("words reversed", "without the encoding"):
         assert re.fullmatch(r"\d+\.\d%", table[row])
     error = float(table["encoding against float64"].removeprefix("error "))
     assert 0 < error <= 5e-7
+    assert f"All of it lies in {folder}" in printed
     assert re.fullmatch(r"SINUSOID -> .{8}", table["onnxruntime alone, no Keras"])
 
 
