@@ -18,7 +18,13 @@ def token_ids(name="ids"):
 
 
 def embed(ids, name, encode=True):
-    x = layers.Embedding(VOCABULARY, WIDTH, mask_zero=True, name=name)(ids)
+    # As large as trained embeddings are: a normalisation of far smaller ones would
+    # amplify every rounding error of the attention before it.
+    initializer = keras.initializers.RandomNormal(stddev=WIDTH**-0.5)
+    embedding = layers.Embedding(
+        VOCABULARY, WIDTH, initializer, mask_zero=True, name=name
+    )
+    x = embedding(ids)
     return SinusoidalPositionalEncoding(input_scale="sqrt_dim")(x) if encode else x
 
 
