@@ -4,14 +4,18 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test lint test-jax test-torch test-floor test-wheel examples bench \
+.PHONY: demo test test-slow lint test-jax test-torch test-floor test-wheel examples bench \
 	bench-demands clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m 'not slow'
+
+# The examples at their full setting, and the page that ships a model, asserted.
+test-slow: $(VENV)/.installed
+	$(BIN)/python -m pytest tests -m slow
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff format --check .
@@ -77,11 +81,14 @@ examples: $(VENV)/.installed
 	$(BIN)/python examples/extrapolation.py
 	$(BIN)/python examples/distributed.py
 
+BENCH := .venv-bench/bin/python -m benchmarks
+
 bench: .venv-bench/.installed
-	.venv-bench/bin/python -m benchmarks
+	$(BENCH) --json benchmarks/results.json
+	$(BENCH).chart benchmarks/results.json benchmarks
 
 bench-demands: .venv-bench/.installed
-	.venv-bench/bin/python -m benchmarks --demands
+	$(BENCH) --demands
 
 .venv-bench/.installed: setup.cfg
 	$(PYTHON) -m venv $(@D)
