@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from keras_sinpe.exporting.errors import ExportError
 from keras_sinpe.exporting.loops import copy_passed_on_tensors
 from keras_sinpe.exporting.serving import named_call, tensor_specs
 from keras_sinpe.signatures import Signature
+
+COPIES_OFF = "TF2ONNX_CATCH_ERRORS"
 
 Axes = Mapping[str, Sequence[int | str]]
 
@@ -37,7 +41,7 @@ def convert(model: Any, signature: Signature, opset_version: int, axes: Axes) ->
     function = tf.function(
         named_call(model, signature), input_signature=specs, autograph=False
     )
-    with converter_complaints() as complaints:
+    with converter_complaints() as complaints, _no_copies():
         try:
             proto, _ = tf2onnx.convert.from_function(
                 function,
@@ -53,6 +57,24 @@ def convert(model: Any, signature: Signature, opset_version: int, axes: Axes) ->
     copy_passed_on_tensors(proto.graph)
     _declare_interface(proto, signature, axes)
     return proto
+
+
+@contextmanager
+def _no_copies() -> Iterator[None]:
+    """Keep the converter from copying the graph, weights and all, some fifty times.
+
+    It does so to go back where one of its optimizers fails; here that is an error.
+    Four layers of width 256: 9.1 s of processor time instead of 12.7 s.
+    """
+    before = os.environ.get(COPIES_OFF)
+    os.environ[COPIES_OFF] = "FALSE"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[COPIES_OFF]
+        else:
+            os.environ[COPIES_OFF] = before
 
 
 def _store_captured_tensors(proto: Any, function: Any) -> None:

@@ -12,6 +12,7 @@ from keras_sinpe.exporting.axes import output_axes
 from keras_sinpe.exporting.backend import require_tensorflow
 from keras_sinpe.exporting.converter import convert
 from keras_sinpe.exporting.half_precision import check_precision, in_half_precision
+from keras_sinpe.exporting.memory import release_memory
 from keras_sinpe.exporting.metadata import describe_export, store_in_onnx
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_file
 from keras_sinpe.exporting.size_limit import check_size
@@ -120,6 +121,7 @@ def export_onnx(
         signature = read_signature(reference, input_signature, output_names)
         axes = output_axes(KerasRunner(reference, signature), inputs)
         proto = convert(reference, signature, opset_version, axes)
+        release_memory()
         if precision == "float16":
             proto = in_half_precision(proto)
             tolerance = TOLERANCES["float16"] if tolerance is None else tolerance
