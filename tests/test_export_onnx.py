@@ -105,6 +105,26 @@ def test_dict_inputs_are_fed_by_name(tmp_path):
     np.testing.assert_array_equal(received, np.full((2, 3, 4), 3, "float32"))
 
 
+STRUCTURES = {
+    "a list": lambda zeta, alpha: [zeta, alpha],
+    "a tuple": lambda zeta, alpha: (zeta, alpha),
+    "a dict": lambda zeta, alpha: {"zeta": zeta, "alpha": alpha},
+    "a dict in a list": lambda zeta, alpha: [{"zeta": zeta}, alpha],
+}
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_inputs_of_any_structure_are_fed_by_name(tmp_path, structure):
+    zeta, alpha = keras.Input((4,), name="zeta"), keras.Input((4,), name="alpha")
+    inputs = STRUCTURES[structure](zeta, alpha)
+    model = keras.Model(inputs, layers.Subtract(name="difference")([zeta, alpha]))
+    path = tmp_path / "model.onnx"
+    export_onnx(model, path)
+    five, two = np.full((3, 4), 5, "float32"), np.full((3, 4), 2, "float32")
+    received = run_onnx(path, alpha=two, zeta=five)["difference"]
+    np.testing.assert_array_equal(received, np.full((3, 4), 3, "float32"))
+
+
 def test_a_model_that_was_just_loaded_and_never_called_is_exported(tmp_path):
     model = classifier()
     model.save(tmp_path / "model.keras")
