@@ -71,15 +71,14 @@ test-wheel: .venv-wheel/.installed
 		"$$(ls -t $(@D)/wheels/*.whl | head -n 1)[onnx,plot]"
 	touch $@
 
-# Every example at its full setting.
-examples: $(VENV)/.installed
-	$(BIN)/python examples/walkthrough.py
-	$(BIN)/python examples/padding_trap.py
-	$(BIN)/python examples/word_order.py
-	$(BIN)/python examples/char_lm.py
-	$(BIN)/python examples/irregular_times.py
-	$(BIN)/python examples/extrapolation.py
-	$(BIN)/python examples/distributed.py
+# Every example at its full setting, as a user runs it.
+EXAMPLES := walkthrough padding_trap reverse word_order char_lm irregular_times \
+	extrapolation distributed
+
+examples: $(EXAMPLES:%=example-%)
+
+example-%: $(VENV)/.installed
+	$(BIN)/python examples/$*.py
 
 BENCH := .venv-bench/bin/python -m benchmarks
 

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 from exactness import INTEGER_TOLERANCE, assert_exact, encode
+from keras import ops
 
 import keras_sinpe
 from keras_sinpe import reference
@@ -147,3 +148,14 @@ def test_scales_multiply_embedding_and_encoding(
     expected = factor * inputs + size * reference.encode(np.arange(5), 6)
     # Products and sum below 4 are rounded to 2**-23.
     assert_exact(layer(inputs), expected, INTEGER_TOLERANCE + 2 * 2.0**-23)
+
+
+def test_embeddings_scaled_by_hand_are_taken():
+    # Keras 3.15 flags a symbolic product with a number as sparse.
+    ids = keras.Input((None,), dtype="int32")
+    scaled = keras.layers.Embedding(9, 6)(ids) * 2.0
+    model = keras.Model(ids, keras_sinpe.SinusoidalPositionalEncoding()(scaled))
+    table = ops.convert_to_numpy(model.weights[0])
+    tokens = np.array([[3, 1, 4, 1]])
+    expected = 2 * table[tokens] + reference.encode(np.arange(4), 6)
+    assert_exact(model(ops.array(tokens)), expected, INTEGER_TOLERANCE)
