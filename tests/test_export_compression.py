@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import onnx
 import pytest
-from export_models import ids, run_onnx, session, token_input
+from export_models import dense, ids, run_onnx, session, token_input
 from keras import layers
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -49,6 +49,26 @@ def test_half_precision_holds_no_float32_weights(exported):
     dtypes = {tensor.data_type for tensor in graph.initializer}
     assert onnx.TensorProto.FLOAT16 in dtypes
     assert onnx.TensorProto.FLOAT not in dtypes
+
+
+def recurrent():
+    keras.utils.set_random_seed(6)
+    features = keras.Input((None, 4), name="features")
+    masked = layers.Masking()(layers.Dense(5)(features))
+    return keras.Model(features, layers.GRU(3, name="head")(masked))
+
+
+@pytest.mark.parametrize("make", [dense, recurrent])
+def test_half_precision_keeps_float_inputs(tmp_path, make):
+    path = tmp_path / "model.onnx"
+    export_onnx(make(), path, precision="float16", lengths=(1, 7))
+    opened = session(path)
+    assert [value.type for value in opened.get_inputs()] == ["tensor(float)"]
+    features = np.random.default_rng(0).standard_normal((3, 5, 4)).astype("float32")
+    received = run_onnx(path, features=features)["head"]
+    expected = np.asarray(make()(features))
+    error = np.abs(received - expected).max()
+    assert 0 < error <= TOLERANCES["float16"] * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("length", [512, 4096, 70_000])

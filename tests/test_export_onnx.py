@@ -234,6 +234,19 @@ def test_an_unsupported_operator_is_named_with_its_layer(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_invalid_graph_is_refused_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "keras_sinpe.exporting.onnx.convert", lambda *_: onnx.ModelProto()
+    )
+    with pytest.raises(ExportError) as raised:
+        export_onnx(dense(), tmp_path / "model.onnx")
+    assert str(raised.value).startswith(
+        "`model` must be one that the ONNX converter turns into a valid graph. "
+        "Received: a graph of which the checker says: "
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_state_that_would_be_lost_is_refused(tmp_path):
     steps = keras.Input(batch_shape=(2, 5, 4), name="steps")
     model = keras.Model(steps, layers.LSTM(3, stateful=True)(steps))

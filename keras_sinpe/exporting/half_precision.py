@@ -33,4 +33,17 @@ def in_half_precision(proto: Any) -> Any:
     with warnings.catch_warnings():
         # One for every number that float16 cannot hold: the check measures the effect.
         warnings.simplefilter("ignore")
-        return convert_float_to_float16(proto, keep_io_types=True)
+        half = convert_float_to_float16(proto, keep_io_types=True)
+    _casts_of_inputs_first(half.graph)
+    return half
+
+
+def _casts_of_inputs_first(graph: Any) -> None:
+    """Put the casts of float inputs before the nodes that use them, loops included."""
+    inputs = {value.name for value in graph.input}
+    nodes = sorted(
+        graph.node,
+        key=lambda node: node.op_type != "Cast" or not inputs.issuperset(node.input),
+    )
+    del graph.node[:]
+    graph.node.extend(nodes)

@@ -11,6 +11,7 @@ from typing import Any
 from keras_sinpe.exporting.axes import output_axes
 from keras_sinpe.exporting.backend import require_tensorflow
 from keras_sinpe.exporting.converter import convert
+from keras_sinpe.exporting.errors import ExportError
 from keras_sinpe.exporting.half_precision import check_precision, in_half_precision
 from keras_sinpe.exporting.memory import release_memory
 from keras_sinpe.exporting.metadata import describe_export, store_in_onnx
@@ -158,6 +159,13 @@ def _check_opset(opset_version: Any) -> None:
 def _write(proto: Any, stage: Path, filepath: str | os.PathLike[str]) -> None:
     import onnx
 
-    onnx.checker.check_model(proto, full_check=True)
+    try:
+        onnx.checker.check_model(proto, full_check=True)
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ExportError(
+            "`model` must be one that the ONNX converter turns into a valid graph. "
+            f"Received: a graph of which the checker says: {reason}"
+        ) from error
     with disk_failures(filepath):
         onnx.save_model(proto, os.fspath(stage), format="protobuf")
