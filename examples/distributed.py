@@ -20,6 +20,7 @@ with Keras 3.15 and TensorFlow 2.21).
 
 import argparse
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -43,11 +44,13 @@ except ImportError as error:
 Options = argparse.Namespace
 
 PROCESSES = 2
-STEPS = 1500
-# Longer than any word of the training, and both sides of a batch of one.
-CHECK = {"batch_sizes": (1, 3), "lengths": (1, 21, 500)}
-# Two processes add gradients in another order than one. The difference of a last bit
-# grows in training, as another seed does: see the figures that this example prints.
+STEPS = 1000
+# One letter, the longest word, and far more than any. Keras and ONNX Runtime are each
+# up to 1.4e-4 from float64 on logits of 14, 1e-5 of their size: attention that is sure
+# magnifies roundings. The tolerance has to cover both.
+CHECK = {"batch_sizes": (1, 3), "lengths": (1, 21, 500), "tolerance": 3e-5}
+# Two processes add gradients in another order than one: of the last bit, training makes
+# as much as of another seed.
 ACCURACY_MARGIN = 0.02
 
 
@@ -61,9 +64,10 @@ class Worker:
     log: Path
 
     def last_words(self) -> str:
-        """The last line that it wrote to its log."""
-        lines = [line for line in self.log.read_text().splitlines() if line.strip()]
-        return lines[-1] if lines else "none"
+        """The last line of its log that is not a library's report of itself."""
+        lines = self.log.read_text().splitlines()
+        words = [line for line in lines if line and not re.match(r"I\d{4} ", line)]
+        return words[-1] if words else "none"
 
 
 def require(*modules: str) -> None:

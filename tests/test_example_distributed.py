@@ -16,9 +16,9 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 STEPS = 6
 
-# Sums of float32 in another order, through six steps of Adam, each of at most 2e-3 a
-# weight. Two workers that learn from the same half of the batch are 4e-3 off.
-WEIGHT_TOLERANCE = 2e-4
+# Sums of float32 in another order, through six steps of Adam: measured 4e-6. Workers
+# that learn from one and the same half of each batch are 5e-3 off.
+WEIGHT_TOLERANCE = 1e-4
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,7 @@ def fake_worker(page, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("page")  # it knows the layer that the files are loaded with
 def test_two_processes_learn_what_one_learns(tmp_path):
     script = [sys.executable, EXAMPLES / "distributed.py"]
     done = subprocess.run(
@@ -88,7 +89,10 @@ def test_a_worker_ends_when_nothing_holds_its_standard_input(tmp_path):
 
 
 def test_a_worker_that_dies_takes_the_others_with_it(page, fake_worker):
-    dying = fake_worker("import sys; sys.exit('no memory')")
+    dying = fake_worker(
+        "import sys; print('no memory', 'I0000 all is well', sep=chr(10), "
+        "file=sys.stderr); sys.exit(1)"
+    )
     waiting = fake_worker("import time; time.sleep(600)")
     with pytest.raises(SystemExit) as end:
         page.wait_for([waiting, dying])
