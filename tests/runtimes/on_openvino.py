@@ -8,10 +8,10 @@ DEFAULT_PRECISION = (python_of("openvino"), RUNTIMES / "run_openvino.py")
 FLOAT32 = (*DEFAULT_PRECISION, "--precision", "f32")
 ARTIFACTS = ("model.onnx", "saved_model")
 
-# In bfloat16 the mean error of the encoder at length 1024 was 0.99 to 1.20 times the
-# one without an encoding, over four seeds, and to three digits the one with a stored
+# In bfloat16 the mean error of an encoder at length 1024 was 0.96 to 1.20 times the one
+# without an encoding, over five seeds, and to three digits the one with a stored
 # float32 table in its place: the excess is the other input's, not the encoding's.
-SHARE_OF_THE_ERROR_WITHOUT_ENCODING = 1.3
+SHARE_OF_THE_ERROR_WITHOUT_ENCODING = 1.25
 
 
 @pytest.mark.parametrize("name", ARTIFACTS)
