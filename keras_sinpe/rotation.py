@@ -48,12 +48,20 @@ def encode_range(
     non_negative = isinstance(start, int) and start >= 0
     rotation = _block_rotation(tables, blocks, non_negative)
     cosine, sine = (_join(tables.lanes, [part, part], (-1, 1)) for part in rotation)
-    wave, quadrature = (ops.convert_to_tensor(table) for table in tables.low_digit)
-    rows = wave * cosine + quadrature * sine  # (blocks, 64, feature_dim)
+    # A short sequence needs no whole block: half of the time at length 1.
+    used = _smaller(spare + length, BLOCK)
+    wave, quadrature = (
+        ops.convert_to_tensor(table)[:used] for table in tables.low_digit
+    )
+    rows = wave * cosine + quadrature * sine  # (blocks, used, feature_dim)
     rows = ops.reshape(rows, (-1, tables.waves.feature_dim))
     if isinstance(offset, int):
         return rows[offset : offset + length]
     return ops.slice(rows, (offset, 0), (length, tables.waves.feature_dim))
+
+
+def _smaller(size: int | Tensor, limit: int) -> int | Tensor:
+    return min(size, limit) if isinstance(size, int) else ops.minimum(size, limit)
 
 
 def encode_integers(tables: DigitTables, positions: Tensor) -> Tensor:
