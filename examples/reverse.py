@@ -96,7 +96,7 @@ def train(filepath: Path, *, encoded: bool, steps: int, seed: int) -> keras.Mode
         0.0, max(1, steps - warmup), warmup_target=2e-3, warmup_steps=warmup
     )
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.Adam(rate, beta_2=0.98), loss)
+    model.compile(keras.optimizers.Adam(rate, beta_2=0.98, global_clipnorm=1.0), loss)
     epoch_steps = min(steps, EPOCH_STEPS)
     keep_last = KeepLast(filepath)
     try:
