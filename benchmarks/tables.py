@@ -69,7 +69,7 @@ def growth_table(times: Times) -> Table:
     for short, long in _neighbours(times):
         growth = [
             f"{Ratio.of(times[long][name], times[short][name]).median:.2f}"
-            if name in times[long]
+            if name in times[long] and name in times[short]
             else "-"
             for name in peers
         ]
@@ -173,9 +173,9 @@ def milliseconds(seconds: Sequence[float]) -> str:
 def _table(title: str, names: Iterable[str], figures: Iterable[str]) -> Table:
     table = Table(title=title, title_justify="left")
     for heading in names:
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True)
     for heading in figures:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     return table
 
 
