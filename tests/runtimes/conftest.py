@@ -49,6 +49,8 @@ def pytest_terminal_summary(terminalreporter):
         "failed"
     )
     found = [row for report in reports for kind, row in report.user_properties]
+    if not found:
+        return
     terminalreporter.section(HEADING)
     terminalreporter.write_line("| runtime | artifact | model | error |")
     for row in sorted(found):
