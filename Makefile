@@ -51,8 +51,9 @@ FLOOR := keras==3.10.0 tensorflow-cpu==2.19.0 tf2onnx==1.17.0 onnx==1.17.0 \
 	onnxruntime==1.20.0
 
 test-floor: .venv-floor/.installed
-	.venv-floor/bin/python -m pytest tests --ignore tests/data \
-		--ignore-glob 'tests/test_example*' --ignore tests/test_benchmarks.py
+	.venv-floor/bin/python -m pytest tests/engine tests/layers tests/tensorflow_only \
+		tests/test_export_models.py tests/test_export_onnx.py \
+		tests/test_export_saved_model.py
 
 .venv-floor/.installed: setup.cfg
 	$(PYTHON) -m venv $(@D)
