@@ -131,8 +131,9 @@ def nested():
     """The encoder as one layer of another model, and two outputs as a list."""
     ids = token_ids("tokens")
     vectors = encoder()(ids)
-    tags = layers.Dense(5, name="tags")(vectors)
-    return keras.Model(ids, [tags, layers.Dense(3, name="topics")(vectors)])
+    tags = layers.Dense(5, activation="softmax", name="tags")(vectors)
+    topics = layers.Dense(3, activation="softmax", name="topics")(vectors)
+    return keras.Model(ids, [tags, topics])
 
 
 def encoding_only():
