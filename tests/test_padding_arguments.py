@@ -92,11 +92,6 @@ REFUSALS = [
         "`model` must give equal outputs for equal inputs: turn off dropout and reset "
         "kept states. Received: an output 'noisy' that differs between two runs",
     ),
-    (
-        pooled,
-        {"extra_padding": -1},
-        "`extra_padding` must be an integer of at least 0. Received: extra_padding=-1",
-    ),
 ]
 
 
@@ -146,3 +141,34 @@ def test_sampled_ids_stay_within_the_vocabulary():
     table = layers.Embedding(4, models.WIDTH, mask_zero=True)
     check_padding(keras.Model(ids, table(layers.Lambda(remember)(ids))))
     assert set(np.unique(np.concatenate(seen, axis=None))) == {0, 1, 2, 3}
+
+
+NO_LENGTH = "`extra_padding` must be an integer of at least 0. Received: extra_padding="
+NO_TOLERANCE = "`tolerance` must be a finite number of at least 0. Received: tolerance="
+NUMBERS = [
+    ("extra_padding", -1, ValueError, NO_LENGTH + "-1"),
+    ("extra_padding", True, TypeError, NO_LENGTH + "True"),
+    ("extra_padding", 1.5, TypeError, NO_LENGTH + "1.5"),
+    ("extra_padding", "3", TypeError, NO_LENGTH + "'3'"),
+    ("tolerance", float("nan"), ValueError, NO_TOLERANCE + "nan"),
+    ("tolerance", float("inf"), ValueError, NO_TOLERANCE + "inf"),
+    ("tolerance", -1, ValueError, NO_TOLERANCE + "-1"),
+    ("tolerance", "1e-5", TypeError, NO_TOLERANCE + "'1e-5'"),
+    ("tolerance", True, TypeError, NO_TOLERANCE + "True"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "error", "sentence"), NUMBERS)
+def test_numbers_out_of_range_or_of_another_type_are_refused(
+    name, value, error, sentence
+):
+    with pytest.raises(error, match="Received: ") as raised:
+        check_padding(pooled(), **{name: value})
+    assert str(raised.value) == sentence
+
+
+def test_numbers_may_be_those_of_numpy():
+    report = check_padding(
+        pooled(), IDS, extra_padding=np.int64(2), tolerance=np.float32(0.5)
+    )
+    assert report.passed

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from keras_sinpe.arguments import refusal
 from keras_sinpe.padding.comparison import (
     Follows,
     Probe,
@@ -17,6 +16,7 @@ from keras_sinpe.padding.comparison import (
     find_first_leak,
 )
 from keras_sinpe.padding.mask_loss import find_mask_loss
+from keras_sinpe.padding.refusals import known_length, known_tolerance
 from keras_sinpe.padding.report import Change, PaddingReport
 from keras_sinpe.padding.sequences import PaddedSequence, change_later_tokens
 from keras_sinpe.padding.subject import Subject
@@ -63,9 +63,10 @@ def check_padding(
         lost its mask.
 
     Raises:
-        TypeError: `model` is not a Keras model.
+        TypeError: `model` is not a Keras model, `extra_padding` not an integer, or
+            `tolerance` not a number.
         ValueError: The backend is not TensorFlow, nothing marks the padding, the
-            inputs do not fit, or two equal runs differ.
+            inputs do not fit, a number is out of range, or two equal runs differ.
 
     >>> import keras
     >>> ids = keras.Input((None,), dtype="int32", name="ids")
@@ -76,7 +77,9 @@ def check_padding(
     >>> check_padding(keras.Model(ids, pooled(x * 2))).mask_loss.reason
     'an operation on tensors hands no mask on'
     """
-    _require_length("extra_padding", extra_padding)
+    extra_padding = known_length("extra_padding", extra_padding)
+    if tolerance is not None:
+        tolerance = known_tolerance("tolerance", tolerance)
     subject = Subject(model, inputs, padding_id, seed)
     base = subject.run(subject.feeds)
     _require_equal(base, subject.run(subject.feeds))
@@ -99,11 +102,6 @@ def check_padding(
         mask_loss=find_mask_loss(grown.trace),
         first_leak=_first_leak(probes, sequences, changes, allowed),
     )
-
-
-def _require_length(name: str, value: int) -> None:
-    if value < 0:
-        raise ValueError(refusal(name, "an integer of at least 0", value))
 
 
 def _require_equal(first: Run, second: Run) -> None:
