@@ -32,6 +32,17 @@ def two_equal_lengths():
     return keras.Model([first, second], [models.embed(first), models.embed(second)])
 
 
+def dict_of_inputs():
+    ids = {"text": {"ids": models.token_ids()}}
+    return keras.Model(ids, models.embed(ids["text"]["ids"]))
+
+
+def subclassed():
+    model = models.SubclassedEncoder(explicit=True)
+    model(IDS)
+    return model
+
+
 def random():
     ids = models.token_ids()
     x = layers.Lambda(lambda x: x + keras.random.normal(ops.shape(x)))
@@ -79,6 +90,24 @@ REFUSALS = [
         {"inputs": [IDS]},
         "`inputs` must hold one array for each of ['first', 'second']. "
         "Received: inputs with 1 arrays",
+    ),
+    (
+        pooled,
+        {"inputs": {"wrong": IDS}},
+        "`inputs` must name the inputs of the model, which are ['ids']. "
+        "Received: inputs with ['wrong']",
+    ),
+    (
+        two_equal_lengths,
+        {"inputs": {"first": IDS, "third": IDS}},
+        "`inputs` must name the inputs of the model, which are ['first', 'second']. "
+        "Received: inputs with ['first', 'third']",
+    ),
+    (
+        subclassed,
+        {},
+        "`inputs` must be given for a model that does not declare its own, such as a "
+        "subclassed one. Received: inputs=None",
     ),
     (
         pooled,
@@ -172,3 +201,16 @@ def test_numbers_may_be_those_of_numpy():
         pooled(), IDS, extra_padding=np.int64(2), tolerance=np.float32(0.5)
     )
     assert report.passed
+
+
+@pytest.mark.parametrize(
+    ("build", "inputs"),
+    [
+        (pooled, {"ids": IDS}),
+        (two_equal_lengths, {"second": IDS, "first": IDS}),
+        (dict_of_inputs, {"text": {"ids": IDS}}),
+        (subclassed, IDS),
+    ],
+)
+def test_inputs_go_by_name_or_by_the_structure_of_the_model(build, inputs):
+    check_padding(build(), inputs).raise_if_failed()

@@ -18,7 +18,7 @@ from keras_sinpe.padding.sequences import (
     padding_values,
 )
 from keras_sinpe.padding.tracing import Trace, tracing
-from keras_sinpe.signatures import Signature, read_signature
+from keras_sinpe.signatures import Signature, check_model, read_signature
 
 
 class Subject:
@@ -43,8 +43,9 @@ class Subject:
                 f"Received: backend={keras.backend.backend()!r}"
             )
         self.rng = np.random.default_rng(seed)
+        check_model(model)
         self._model = model
-        self._declares = inputs is None or _declares_inputs(model)
+        self._declares = _declares_inputs(model)
         self._signature = _signature(model, inputs, self._declares)
         self._padding_id = _ids_by_name(padding_id, self._signature)
         self.feeds = self._feeds(inputs)
@@ -94,8 +95,10 @@ class Subject:
             return sample_feeds(
                 self._model, self._signature, self._padding_id, self.rng
             )
-        if isinstance(inputs, Mapping) and set(inputs) == set(names):
-            return {name: np.asarray(inputs[name]) for name in names}
+        if isinstance(inputs, Mapping):
+            if set(inputs) == set(names):
+                return {name: np.asarray(inputs[name]) for name in names}
+            _require_structure(inputs, self._signature)
         leaves = keras.tree.flatten(inputs)
         if len(leaves) != len(names):
             raise ValueError(
@@ -106,12 +109,30 @@ class Subject:
 
 
 def _declares_inputs(model: Any) -> bool:
-    return isinstance(model, keras.Function | keras.Sequential)
+    if isinstance(model, keras.Sequential):
+        return bool(getattr(model, "inputs", None))  # none if its layers defy tracing
+    return isinstance(model, keras.Function)
+
+
+def _require_structure(inputs: Mapping[str, Any], signature: Signature) -> None:
+    try:
+        keras.tree.assert_same_structure([inputs], list(signature.arguments))
+    except ValueError as error:
+        names = [spec.name for spec in signature.inputs]
+        raise ValueError(
+            f"`inputs` must name the inputs of the model, which are {names}. "
+            f"Received: inputs with {list(inputs)}"
+        ) from error
 
 
 def _signature(model: Any, inputs: Any, declared: bool) -> Signature:
     if declared:
         return read_signature(model)
+    if inputs is None:
+        raise ValueError(
+            "`inputs` must be given for a model that does not declare its own, such "
+            "as a subclassed one. Received: inputs=None"
+        )
     return read_signature(model, keras.tree.map_structure(np.asarray, inputs))
 
 
