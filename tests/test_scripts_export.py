@@ -133,11 +133,35 @@ def test_an_artifact_of_other_weights_fails_with_status_1(call, tmp_path, model_
     assert "value: `head` differs by 1 " in out
 
 
-def test_an_export_that_fails_its_check_prints_the_report(call, tmp_path, model_file):
-    target = tmp_path / "m.onnx"
-    status, out, _ = call("to_onnx", model_file, target, "--tolerance", "-1")
+def test_an_export_that_fails_its_check_prints_the_report(call, tmp_path):
+    model, path = dense(), tmp_path / "nan.keras"
+    model.get_layer("head").bias.assign([float("nan"), 0.0, 0.0])
+    model.save(path)
+    status, out, _ = call("to_onnx", path, tmp_path / "m.onnx", "--lengths", "2")
     assert status == 1
     assert out.startswith("Parity FAILED")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+USELESS_OPTIONS = {
+    "tolerance nan": "`tolerance` must be a finite number of at least 0, or one by "
+    "dtype. Received: tolerance=nan",
+    "tolerance -1": "`tolerance` must be a finite number of at least 0, or one by "
+    "dtype. Received: tolerance=-1.0",
+    "batch-sizes 0": "`batch_sizes` must be sizes of which one is above 0. "
+    "Received: batch_sizes=(0,)",
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("option", USELESS_OPTIONS)
+def test_an_option_that_would_prove_nothing_is_refused(
+    call, tmp_path, model_file, script, option
+):
+    name, value = option.split()
+    status, out, err = call(script, model_file, tmp_path / "m", f"--{name}", value)
+    assert (status, out) == (2, "")
+    assert err == f"{script}.py: {USELESS_OPTIONS[option]}\n"
     assert list(tmp_path.iterdir()) == []
 
 

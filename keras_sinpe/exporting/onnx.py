@@ -18,6 +18,7 @@ from keras_sinpe.exporting.metadata import describe_export, store_in_onnx
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_file
 from keras_sinpe.exporting.size_limit import check_size
 from keras_sinpe.full_precision import full_precision
+from keras_sinpe.parity.check_options import check_options
 from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
 from keras_sinpe.parity.keras_runner import KerasRunner
 from keras_sinpe.parity.report import ParityReport
@@ -87,9 +88,10 @@ def export_onnx(
         IsADirectoryError: `filepath` is a directory.
         ParityError: The file does not compute what the model computes.
         PermissionError: The folder cannot be written to.
-        TypeError: `model` is not a Keras model.
+        TypeError: `model` is not a Keras model, or an option is of another type.
         ValueError: The model is not built, is subclassed and has no `input_signature`,
-            or `opset_version` or `precision` is unknown.
+            `opset_version` or `precision` is unknown, or an option of the check would
+            let it prove nothing, see `check_parity`.
 
     Note:
         Weights of 8 bits are a step after the export. Two dense layers of width 64
@@ -114,6 +116,9 @@ def export_onnx(
     """
     _check_opset(opset_version)
     check_precision(precision)
+    check_options(
+        batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
+    )
     require_tensorflow()
     check_model(model)
     check_size(model)

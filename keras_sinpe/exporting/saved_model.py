@@ -14,6 +14,7 @@ from keras_sinpe.exporting.metadata import describe_export, store_in_saved_model
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_directory
 from keras_sinpe.exporting.serving import named_call, structured_specs, tensor_specs
 from keras_sinpe.full_precision import full_precision
+from keras_sinpe.parity.check_options import check_options
 from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.sampling import Inputs
@@ -74,9 +75,9 @@ def export_saved_model(
         NotADirectoryError: `filepath` is a file.
         ParityError: The SavedModel does not compute what a model computes.
         PermissionError: The folder cannot be written to.
-        TypeError: `model` is not a Keras model.
-        ValueError: The model is not built, or is subclassed and has no
-            `input_signature`.
+        TypeError: `model` is not a Keras model, or an option is of another type.
+        ValueError: The model is not built, is subclassed and has no `input_signature`,
+            or an option of the check would let it prove nothing, see `check_parity`.
 
     Example:
     >>> import os, tempfile, keras, numpy as np, tensorflow as tf
@@ -91,6 +92,9 @@ def export_saved_model(
     >>> list(loaded.signatures["serving_default"](ids=tf.constant(tokens)))
     ['vectors']
     """
+    check_options(
+        batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
+    )
     require_tensorflow()
     import tensorflow as tf
 

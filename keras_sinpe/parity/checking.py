@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from keras_sinpe.full_precision import full_precision
+from keras_sinpe.parity.check_options import check_options
 from keras_sinpe.parity.comparison import Case, Comparison, Fault, compare
 from keras_sinpe.parity.drawing import Feeds
 from keras_sinpe.parity.interface import input_faults, name_faults
@@ -60,7 +61,8 @@ def check_parity(
         filepath: A SavedModel directory or an ONNX file.
         input_signature: As given to the exporter; only subclassed models need it.
         output_names: As given to the exporter.
-        batch_sizes: Batch sizes to try; a batch size that the model fixes is kept.
+        batch_sizes: Batch sizes to try, one of them above 0; a batch size that the
+            model fixes is kept.
         lengths: Lengths to try on every other free axis. By default 1, 2, 7, 64, 65
             and 1000, of which those that the model itself refuses become notes. A
             length given here and refused by the model is a fault.
@@ -80,9 +82,10 @@ def check_parity(
 
     Raises:
         FileNotFoundError: There is no artifact.
-        TypeError: `model` is not a Keras model.
-        ValueError: The artifact does not load, the model is not built, or no input
-            could be made for it.
+        TypeError: `model` is not a Keras model, or an option is of another type.
+        ValueError: The artifact does not load, the model is not built, no input could
+            be made for it, or an option would let the check pass without proving
+            anything: no sizes, no inputs, a tolerance that is negative or not finite.
 
     Example:
     >>> import os, tempfile, keras
@@ -94,6 +97,9 @@ def check_parity(
     True
     """
     check_model(model)
+    check_options(
+        batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
+    )
     reference = full_precision(model)
     signature = read_signature(reference, input_signature, output_names)
     strict = lengths is not None or inputs is not None
@@ -168,6 +174,8 @@ class _Check:
     def report(self, artifact: str, faults: list[Fault], strict: bool) -> ParityReport:
         """Everything that was found; refusals by the model count if `strict`."""
         found = faults + self._faults + (self._refusals if strict else [])
+        if self._comparisons and not any(one.compared for one in self._comparisons):
+            found.append(Fault("empty", "", "every output of every run is empty"))
         notes = [] if strict else [refusal.message for refusal in self._refusals]
         if self._rebuilt:
             notes.append(

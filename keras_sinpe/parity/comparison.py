@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ class Fault:
     """One way in which an artifact is not its model.
 
     Attributes:
-        kind: "name", "dtype", "shape", "nan", "value" or "refused".
+        kind: "name", "dtype", "shape", "nan", "value", "refused" or "empty".
         output: The output, the input, or empty where the whole run is concerned.
         message: What differs, and where.
     """
@@ -78,6 +79,11 @@ class Comparison:
     index: tuple[int, ...] | None
     tolerance: float
     faults: tuple[Fault, ...]
+
+    @property
+    def compared(self) -> int:
+        """How many numbers the model computed."""
+        return math.prod(self.shape)
 
 
 def compare(

@@ -47,8 +47,8 @@ class ParityReport:
 
     @property
     def passed(self) -> bool:
-        """Whether something was compared and nothing differs."""
-        return bool(self.comparisons) and not self.all_faults
+        """Whether a number was compared and nothing differs."""
+        return any(one.compared for one in self.comparisons) and not self.all_faults
 
     @property
     def all_faults(self) -> tuple[Fault, ...]:

@@ -134,7 +134,7 @@ class RandomSamples:
 
     def _refusal(self, changed: Mapping[str, int], length: int) -> Exception | None:
         sizes = dict.fromkeys(free_axes(self._signature), length) | dict(changed)
-        return self._accepts(self.feeds(Case.of(self._batch_sizes[-1], sizes)))
+        return self._accepts(self.feeds(Case.of(max(self._batch_sizes), sizes)))
 
 
 def as_declared(signature: Signature, feeds: Mapping[str, Any]) -> Feeds:
