@@ -38,12 +38,17 @@ _ROOMS = {
 }
 
 
+_SUBMODULES = ("plots", "properties", "reference")
+
+
 def __getattr__(name: str) -> Any:
     """Finds the public names that live in rooms not opened yet."""
-    if name not in _ROOMS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _SUBMODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_ROOMS[name]), name)
 
 

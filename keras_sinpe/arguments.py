@@ -55,6 +55,11 @@ def boolean(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def is_word(value: Any, word: str) -> bool:
+    """Whether `value` is that string; tensors are not compared, they would object."""
+    return isinstance(value, str) and value == word
+
+
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """`value`, if it is one of `choices`."""
     expected = "one of " + ", ".join(f'"{known}"' for known in choices)

@@ -17,3 +17,15 @@ def take_rows(table: Any, rows: Any) -> Any:
 
         return tf.gather(table, rows)
     return ops.take(table, rows, axis=0)
+
+
+def cosine_and_sine(angles: Any) -> tuple[Any, Any]:
+    """Cosine and sine in the dtype of the angles.
+
+    On JAX `ops.cos` and `ops.sin` round float64 to float32 even where it is enabled.
+    """
+    if keras.backend.backend() == "jax":
+        import jax.numpy as jnp
+
+        return jnp.cos(angles), jnp.sin(angles)
+    return ops.cos(angles), ops.sin(angles)

@@ -9,7 +9,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_sinpe.backend import take_rows
+from keras_sinpe.backend import cosine_and_sine, take_rows
 from keras_sinpe.digit_tables import (
     BLOCK,
     DIGIT_SIZES,
@@ -142,7 +142,7 @@ def _fraction_rotation(tables: DigitTables, fraction: Tensor) -> Rotation:
         rotations.append(_look_up(table, row + 2**FRACTION_BITS // 2))
     radians = ops.convert_to_tensor(tables.radians)
     angles = ops.expand_dims(ops.cast(fraction, tables.dtype), -1) * radians
-    rotation = ops.cos(angles), ops.sin(angles)
+    rotation = cosine_and_sine(angles)
     for digit_rotation in rotations:
         rotation = _product(digit_rotation, rotation)
     return rotation

@@ -19,6 +19,7 @@ from keras_sinpe.arguments import (
     boolean,
     choice,
     finite_number,
+    is_word,
     nonzero_number,
     positive_integer,
     positive_number,
@@ -123,7 +124,7 @@ class WaveParameters:
         self._set("layout", choice, LAYOUTS)
         self._set("odd", choice, ODD_WIDTHS)
         self._set("cos_first", boolean)
-        if self.output_scale != "unit_norm":
+        if not is_word(self.output_scale, "unit_norm"):
             self._set("output_scale", finite_number, 'a finite number or "unit_norm"')
         if self.periods is not None:
             self._set("periods", _checked_periods)

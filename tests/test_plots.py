@@ -225,3 +225,13 @@ def test_every_public_name_is_there():
         "plot_error",
         "plot_wavelengths",
     ]
+
+
+def test_a_narrow_encoding_shows_the_default_columns_that_it_has():
+    waves = plot_encoding(64, 20).axes[1]
+    labels = [line.get_label() for line in waves.get_lines()[::2]]
+    assert [label.split(",")[0] for label in labels] == [
+        "column 0",
+        "column 10",
+        "column 40",
+    ]

@@ -114,7 +114,12 @@ def check_positions(positions: Any, inputs: Any) -> None:
 
 
 def check_mask(mask: Any, inputs: Any) -> None:
-    """Refuses a mask that does not fit the inputs."""
+    """Refuses a mask that does not fit the inputs, or that is added to scores."""
+    if dtype_of(mask).startswith(("float", "bfloat")):
+        raise TypeError(
+            "`mask` must be boolean, true for the tokens that count; a mask of floats "
+            f"to add to scores is none. Received: mask.dtype={dtype_of(mask)}"
+        )
     shape = tuple(mask.shape)
     if len(shape) != 2 or not all(map(_same, shape, inputs.shape)):
         raise ValueError(
@@ -123,11 +128,11 @@ def check_mask(mask: Any, inputs: Any) -> None:
         )
 
 
-def as_positions(positions: Any) -> Any:
-    """`positions` as a tensor; lists and NumPy arrays are welcome."""
-    if hasattr(positions, "dtype") and hasattr(positions, "shape"):
-        return positions
-    return ops.convert_to_tensor(positions)
+def as_tensor(values: Any) -> Any:
+    """`values` as a tensor; lists and NumPy arrays are welcome."""
+    if hasattr(values, "dtype") and hasattr(values, "shape"):
+        return values
+    return ops.convert_to_tensor(values)
 
 
 def _same(size: Any, other: Any) -> bool:

@@ -7,14 +7,16 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_sinpe.arguments import boolean, finite_number
+from keras_sinpe.arguments import boolean, finite_number, is_word
 from keras_sinpe.layers.call_arguments import (
-    as_positions,
+    WIDE_INTEGERS,
+    as_tensor,
     check_mask,
     check_positions,
     check_sequence,
     check_sequence_shape,
     check_start_index,
+    dtype_of,
 )
 from keras_sinpe.layers.wave_layer import WaveLayer
 from keras_sinpe.rotation import encode_range
@@ -67,14 +69,16 @@ class SinusoidalPositionalEncoding(WaveLayer):
         learned_scale: whether a trainable scalar, 1 at first, multiplies the encoding.
         positions_from_mask: whether positions count the tokens that the mask keeps:
             `start_index` at the first of them, however the batch is padded. Masked
-            tokens get the position of the token before them.
+            tokens get the position of the token before them, or `start_index`. When
+            decoding, `start_index` is the number of tokens kept so far.
         zero_masked: whether masked tokens get an encoding of zeros.
         **kwargs: `name`, `dtype`, `trainable`, as of every Keras layer.
 
     Call arguments:
         inputs: float tensor of shape `(batch, length, feature_dim)`.
         start_index: the position of the first token: integer, or integer tensor of
-            shape `()` or `(batch,)`. To decode step by step, pass the step.
+            shape `()` or `(batch,)`. To decode step by step, pass the step. An int64
+            start whose positions leave int32 gives NaN there.
         positions: the positions themselves, of shape `(length,)` or
             `(batch, length)`: integers within int32, or real numbers (float32 or
             float64, up to 2**31 - 128 in size) through which gradients flow. Values
@@ -122,7 +126,7 @@ class SinusoidalPositionalEncoding(WaveLayer):
             periods=periods,
         )
         super().__init__(parameters, **kwargs)
-        if input_scale != "sqrt_dim":
+        if not is_word(input_scale, "sqrt_dim"):
             expected = 'a finite number or "sqrt_dim"'
             input_scale = finite_number("input_scale", input_scale, expected)
         self.input_scale = input_scale
@@ -165,17 +169,22 @@ class SinusoidalPositionalEncoding(WaveLayer):
     def _encoding(
         self, inputs: Any, start_index: Any, positions: Any, mask: Any
     ) -> Any:
+        # Starts of 64 bits may lie beyond int32: their positions are looked at singly.
+        wide = not isinstance(start_index, int) and dtype_of(start_index) in (
+            WIDE_INTEGERS
+        )
+        dtype = dtype_of(start_index) if wide else "int32"
         if not isinstance(start_index, int):
-            start_index = ops.cast(start_index, "int32")
+            start_index = ops.cast(start_index, dtype)
         if self.positions_from_mask:
-            counted = ops.cumsum(ops.cast(mask, "int32"), axis=1) - 1
+            counted = ops.cumsum(ops.cast(mask, dtype), axis=1) - 1
             positions = ops.maximum(counted, 0) + _column(start_index)
         if positions is not None:
             return self.encode(positions)
         length = ops.shape(inputs)[1]
-        if isinstance(start_index, int) or len(start_index.shape) == 0:
+        if not wide and len(getattr(start_index, "shape", ())) == 0:
             return encode_range(self.tables, start_index, length)
-        return self.encode(_column(start_index) + ops.arange(length, dtype="int32"))
+        return self.encode(_column(start_index) + ops.arange(length, dtype=dtype))
 
     def _input_factor(self) -> float:
         if self.input_scale == "sqrt_dim":
@@ -189,11 +198,12 @@ class SinusoidalPositionalEncoding(WaveLayer):
         check_start_index(start_index, inputs)
         if positions is not None:
             self._refuse_two_positions(start_index)
-            positions = as_positions(positions)
+            positions = as_tensor(positions)
             check_positions(positions, inputs)
         if mask is None:
             mask = getattr(inputs, "_keras_mask", None)
         if mask is not None:
+            mask = as_tensor(mask)
             check_mask(mask, inputs)
         if mask is None and (self.positions_from_mask or self.zero_masked):
             raise ValueError(

@@ -14,11 +14,14 @@ from keras_sinpe.waves import TURN, WaveParameters
 RESOLUTION = 10
 
 
+COLUMNS = (0, 10, 40, 100)
+
+
 def plot_encoding(
     feature_dim: int = 128,
     length: int = 100,
     *,
-    columns: Sequence[int] = (0, 10, 40, 100),
+    columns: Sequence[int] | None = None,
     axes: Sequence[Any] | None = None,
     **parameters: Any,
 ) -> Any:
@@ -29,7 +32,8 @@ def plot_encoding(
     Args:
         feature_dim: positive integer, the number of features.
         length: positive integer, the number of positions, from 0.
-        columns: the features whose waves are drawn, each marked over the heat map.
+        columns: the features whose waves are drawn, each marked over the heat map; by
+            default those of 0, 10, 40 and 100 that there are.
         axes: two matplotlib axes, for the heat map and the waves; or `None`.
         **parameters: wave parameters, as of `SinusoidalPositionalEncoding`.
 
@@ -47,6 +51,8 @@ def plot_encoding(
     """
     length = positive_integer("length", length)
     rows = encoding(np.arange(length), feature_dim, **parameters)
+    if columns is None:
+        columns = [column for column in COLUMNS if column < feature_dim]
     _check_columns(columns, feature_dim)
     heat, waves = new_figure(11, 4.4).subplots(1, 2) if axes is None else axes
     _draw_heat(heat, rows)

@@ -174,3 +174,22 @@ def test_stacked_attention_with_an_explicit_mask_never_reads_padding():
     after = as_float64(model(ids))
     assert_exact(after[:, :3], before[:, :3], SUM_TOLERANCE)
     assert np.abs(after - before)[:, 3:].max() > 1
+
+
+def test_a_mask_to_add_to_scores_is_refused():
+    layer = keras_sinpe.SinusoidalPositionalEncoding(zero_masked=True)
+    scores = np.array([[0.0, 0.0, -1e9]], "float32")
+    with pytest.raises(TypeError, match="must be boolean, true for the tokens"):
+        layer(ops.zeros((1, 3, 2)), mask=ops.array(scores))
+
+
+def test_a_mask_may_be_a_list():
+    layer = keras_sinpe.SinusoidalPositionalEncoding(zero_masked=True)
+    received = as_float64(layer(ops.zeros((1, 2, 2)), mask=[[True, False]]))
+    np.testing.assert_array_equal(received, [[[0, 1], [0, 0]]])
+
+
+@pytest.mark.parametrize("name", ["input_scale", "output_scale"])
+def test_a_scale_may_be_a_tensor(name):
+    layer = keras_sinpe.SinusoidalPositionalEncoding(**{name: ops.array(0.5)})
+    assert layer.get_config()[name] == 0.5
