@@ -235,3 +235,23 @@ def test_the_recommended_models_survive_saving(tmp_path):
         loaded = keras.models.load_model(path)
         np.testing.assert_array_equal(loaded(IDS), model(IDS))
         check_padding(loaded).raise_if_failed()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_no_number_before_the_perturbation_is_no_change(value):
+    ids = models.token_ids()
+    x = layers.GlobalAveragePooling1D()(models.embed(ids))
+    spoil = layers.Lambda(lambda x: ops.concatenate([x, x[:, :1] * 0 + value], 1))
+    report = check_padding(keras.Model(ids, spoil(x)))
+    report.raise_if_failed()
+    assert all(change.tolerance <= 1e-4 for change in report.changes)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_no_number_hides_no_leak_beside_it(value):
+    ids = models.token_ids()
+    x = ops.mean(models.embed(ids), axis=1)
+    spoil = layers.Lambda(lambda x: ops.concatenate([x[:, :1] * 0 + value, x], 1))
+    report = check_padding(keras.Model(ids, spoil(x)))
+    assert not any(change.passed for change in report.changes)
+    assert all(1e-3 < change.largest < np.inf for change in report.changes)

@@ -32,6 +32,12 @@ def two_equal_lengths():
     return keras.Model([first, second], [models.embed(first), models.embed(second)])
 
 
+def not_a_number():
+    ids = models.token_ids()
+    x = layers.GlobalAveragePooling1D()(models.embed(ids))
+    return keras.Model(ids, layers.Rescaling(np.nan, name="broken")(x))
+
+
 def dict_of_inputs():
     ids = {"text": {"ids": models.token_ids()}}
     return keras.Model(ids, models.embed(ids["text"]["ids"]))
@@ -102,6 +108,30 @@ REFUSALS = [
         {"inputs": {"first": IDS, "third": IDS}},
         "`inputs` must name the inputs of the model, which are ['first', 'second']. "
         "Received: inputs with ['first', 'third']",
+    ),
+    (
+        pooled,
+        {"inputs": np.zeros((2, 4), "int32")},
+        "`inputs` must hold at least one token in every row. "
+        "Received: ['ids'] with tokens in 0 of 2 rows",
+    ),
+    (
+        pooled,
+        {"inputs": np.array([[3, 4, 0], [0, 0, 0], [5, 0, 0]])},
+        "`inputs` must hold at least one token in every row. "
+        "Received: ['ids'] with tokens in 2 of 3 rows",
+    ),
+    (
+        pooled,
+        {"inputs": np.zeros((0, 4), "int32")},
+        "`inputs` must hold at least one token in every row. "
+        "Received: ['ids'] with tokens in 0 of 0 rows",
+    ),
+    (
+        not_a_number,
+        {},
+        "`model` must put out numbers. "
+        "Received: an output 'broken' that is NaN throughout",
     ),
     (
         subclassed,
@@ -214,3 +244,9 @@ def test_numbers_may_be_those_of_numpy():
 )
 def test_inputs_go_by_name_or_by_the_structure_of_the_model(build, inputs):
     check_padding(build(), inputs).raise_if_failed()
+
+
+def test_sampled_sequences_of_length_one_hold_a_token():
+    ids, kind = models.token_ids(), keras.Input((1,), dtype="int32", name="kind")
+    outputs = [models.embed(ids), layers.Embedding(9, 5, mask_zero=True)(kind)]
+    check_padding(keras.Model([ids, kind], outputs)).raise_if_failed()

@@ -16,7 +16,13 @@ from keras_sinpe.padding.comparison import (
     find_first_leak,
 )
 from keras_sinpe.padding.mask_loss import find_mask_loss
-from keras_sinpe.padding.refusals import known_length, known_tolerance
+from keras_sinpe.padding.refusals import (
+    known_length,
+    known_tolerance,
+    require_equal,
+    require_numbers,
+    require_tokens,
+)
 from keras_sinpe.padding.report import Change, PaddingReport
 from keras_sinpe.padding.sequences import PaddedSequence, change_later_tokens
 from keras_sinpe.padding.subject import Subject
@@ -46,8 +52,8 @@ def check_padding(
     Args:
         model: A built Keras model on the TensorFlow backend.
         inputs: Sample arrays, structured like the inputs of the model, or a dict by
-            input name. Padding is welcome in them. `None` samples them, which needs a
-            Functional or Sequential model.
+            input name. Padding is welcome beside at least one token per row. `None`
+            samples them, which needs a Functional or Sequential model.
         causal: Whether outputs must not depend on later tokens.
         padding_id: The id that pads the integer inputs, or one id per input name,
             for a model that derives its masks from it. `None` takes the masks that
@@ -82,8 +88,10 @@ def check_padding(
         tolerance = known_tolerance("tolerance", tolerance)
     subject = Subject(model, inputs, padding_id, seed)
     base = subject.run(subject.feeds)
-    _require_equal(base, subject.run(subject.feeds))
+    require_equal(base, subject.run(subject.feeds))
     sequences = subject.find_sequences(base.trace, extra_padding, unmasked=causal)
+    require_tokens(sequences)
+    require_numbers(base)
     grown = _run_grown(subject, sequences, base)
     follows = _followed_sequences(base, grown, sequences)
     probes = _padding_probes(subject, sequences, base, grown)
@@ -102,16 +110,6 @@ def check_padding(
         mask_loss=find_mask_loss(grown.trace),
         first_leak=_first_leak(probes, sequences, changes, allowed),
     )
-
-
-def _require_equal(first: Run, second: Run) -> None:
-    for name, values in first.outputs.items():
-        if not np.array_equal(values, second.outputs[name], equal_nan=True):
-            raise ValueError(
-                "`model` must give equal outputs for equal inputs: turn off dropout "
-                "and reset kept states. "
-                f"Received: an output {name!r} that differs between two runs"
-            )
 
 
 def _run_grown(subject: Subject, sequences: list[PaddedSequence], base: Run) -> Run:

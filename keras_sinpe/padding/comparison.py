@@ -141,7 +141,7 @@ def _is_pooled(left: np.ndarray, right: np.ndarray) -> bool:
 def _largest_change(
     before: np.ndarray, after: np.ndarray, valid: np.ndarray | None
 ) -> tuple[float, tuple[int, ...] | None, float]:
-    """Largest change, its index, and the largest magnitude among what is compared."""
+    """Largest change, its index, and the largest finite magnitude compared."""
     if valid is not None:
         before, after = before[:, : valid.shape[1]], after[:, : valid.shape[1]]
         wide = valid.reshape(valid.shape + (1,) * (before.ndim - 2))
@@ -152,10 +152,14 @@ def _largest_change(
         return 0.0, None, 0.0
     with np.errstate(invalid="ignore"):
         difference = np.abs(after - before)
+    # NaN and infinity that stay as they were have no difference, yet have not moved.
+    same = (before == after) | (np.isnan(before) & np.isnan(after))
+    difference = np.where(same, 0.0, difference)
     where = np.unravel_index(int(np.argmax(difference)), difference.shape)
     largest = float(difference[where])
     index = None if largest == 0 else tuple(int(axis) for axis in where)
-    return largest, index, float(np.nanmax(np.abs(before)))
+    magnitudes = np.abs(before[np.isfinite(before)])
+    return largest, index, float(magnitudes.max(initial=0.0))
 
 
 def _values(tensor: object) -> np.ndarray:

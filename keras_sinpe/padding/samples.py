@@ -110,6 +110,6 @@ def _draw(
 def _pad(array: np.ndarray, value: int) -> np.ndarray:
     """Row 0 whole, row 1 half padded, row 2 with one token left."""
     length = array.shape[1]
-    for row, tokens in enumerate((length, length // 2, 1)[: len(array)]):
+    for row, tokens in enumerate((length, max(length // 2, 1), 1)[: len(array)]):
         array[row, tokens:] = value
     return array
