@@ -112,6 +112,12 @@ def load_model(path: str, modules: list[str]) -> object:
         raise UnusableInputError(_loading_failure(path, str(error))) from error
 
 
+def check_target(model: str, target: str) -> None:
+    """Raise an `UnusableInputError` if the target is the model file itself."""
+    if os.path.realpath(model) == os.path.realpath(target):
+        raise UnusableInputError(f"The target {target!r} is the model file itself.")
+
+
 @contextmanager
 def exit_status() -> Iterator[None]:
     """Turn what a script may raise into a sentence and an exit status."""

@@ -14,6 +14,7 @@ them; free axes are `batch` and `<input>_length`.
 from shell import (
     add_check_arguments,
     check_options,
+    check_target,
     exit_status,
     import_quietly,
     load_model,
@@ -39,7 +40,7 @@ def main() -> None:
         help="float16: half the size, float32 inputs and outputs (default: float32)",
     )
     parser.add_argument(
-        "--overwrite", action="store_true", help="replace an existing file"
+        "--overwrite", action="store_true", help="replace an existing ONNX file"
     )
     add_check_arguments(parser)
     arguments = parser.parse_args()
@@ -47,6 +48,7 @@ def main() -> None:
     from keras_sinpe.exporting import export_onnx
 
     with exit_status():
+        check_target(arguments.model, arguments.target)
         report = export_onnx(
             load_model(arguments.model, arguments.modules),
             arguments.target,

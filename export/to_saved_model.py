@@ -13,6 +13,7 @@ key or by the layer that makes them; `serve` takes and returns what the model do
 from shell import (
     add_check_arguments,
     check_options,
+    check_target,
     exit_status,
     import_quietly,
     load_model,
@@ -32,6 +33,7 @@ def main() -> None:
     from keras_sinpe.exporting import export_saved_model
 
     with exit_status():
+        check_target(arguments.model, arguments.target)
         report = export_saved_model(
             load_model(arguments.model, arguments.modules),
             arguments.target,

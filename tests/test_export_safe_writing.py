@@ -130,6 +130,38 @@ def test_a_folder_of_something_else_is_never_replaced(tmp_path):
     assert names(path) == ["chapter.txt"]
 
 
+def keras_file(path):
+    dense().save(path.with_suffix(".keras"))
+    path.with_suffix(".keras").rename(path)
+
+
+OTHER_FILES = {
+    "a Keras model": keras_file,
+    "text": lambda path: path.write_text("chapter one"),
+    "a pickle": lambda path: path.write_bytes(FEATURES.dumps()),
+    "a SavedModel's graph": lambda path: path.write_bytes(saved_model_graph(path)),
+}
+
+
+def saved_model_graph(path):
+    write_saved_model(path.with_suffix(".folder"))
+    return (path.with_suffix(".folder") / "saved_model.pb").read_bytes()
+
+
+@pytest.mark.parametrize("kind", OTHER_FILES)
+def test_a_file_of_something_else_is_never_replaced(tmp_path, kind):
+    path = tmp_path / "file"
+    OTHER_FILES[kind](path)
+    before = contents(path)
+    with pytest.raises(FileExistsError) as raised:
+        write_onnx(path)
+    assert str(raised.value) == (
+        "`filepath` must be an ONNX file, an empty file or new. "
+        f"Received: filepath='{path}', which holds something else"
+    )
+    assert contents(path) == before
+
+
 def test_a_name_without_a_suffix_becomes_a_file(tmp_path):
     write_onnx(tmp_path / "model")
     assert (tmp_path / "model").is_file()

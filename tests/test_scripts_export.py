@@ -227,6 +227,18 @@ def test_an_existing_target_is_kept_unless_told_otherwise(
 
 
 @pytest.mark.parametrize("script", ["to_onnx", "to_saved_model"])
+def test_the_model_file_itself_is_no_target(call, tmp_path, model_file, script):
+    path, link = tmp_path / "model.keras", tmp_path / "link"
+    path.write_bytes(model_file.read_bytes())
+    link.symlink_to(path)
+    for target in (path, link):
+        status, _, err = call(script, path, target, "--overwrite")
+        assert status == 2
+        assert err == f"{script}.py: The target '{target}' is the model file itself.\n"
+    assert path.read_bytes() == model_file.read_bytes()
+
+
+@pytest.mark.parametrize("script", ["to_onnx", "to_saved_model"])
 def test_a_target_in_a_missing_folder_is_refused(call, tmp_path, model_file, script):
     target = tmp_path / "missing" / "target"
     status, _, err = call(script, model_file, target)

@@ -12,6 +12,7 @@ from pathlib import Path
 from keras_sinpe.exporting.directory_swap import replace_directory
 
 SAVED_MODEL_FILE = "saved_model.pb"
+LARGEST_ONNX_FILE = 2**31  # bytes: protobuf reads no larger message
 
 
 @contextmanager
@@ -19,14 +20,16 @@ def staged_file(filepath: str | os.PathLike[str], overwrite: bool) -> Iterator[P
     """Offer a new file beside the target that becomes the target at the end.
 
     Until then the target is untouched, and if the block raises, for good. A process
-    that is killed leaves a hidden file `.NAME.*.tmp` beside it.
+    that is killed leaves a hidden file `.NAME.*.tmp` beside it. Only an empty file or
+    an ONNX file is ever replaced.
 
     Args:
         filepath: The target. A link is followed.
         overwrite: Whether an existing file may be replaced.
 
     Raises:
-        FileExistsError: The target exists and `overwrite` is false.
+        FileExistsError: The target exists and `overwrite` is false, or it is a file of
+            something else.
         FileNotFoundError: The folder of the target does not exist.
         IsADirectoryError: The target is a directory.
         PermissionError: The folder cannot be written to.
@@ -36,6 +39,11 @@ def staged_file(filepath: str | os.PathLike[str], overwrite: bool) -> Iterator[P
         raise IsADirectoryError(
             f"`filepath` must be a file. Received: filepath={os.fspath(filepath)!r}, "
             "which is a directory"
+        )
+    if target.exists() and not _is_empty_or_onnx(target):
+        raise FileExistsError(
+            "`filepath` must be an ONNX file, an empty file or new. Received: "
+            f"filepath={os.fspath(filepath)!r}, which holds something else"
         )
     stage = _stage(target)
     with _sentences(filepath):
@@ -106,6 +114,20 @@ def _target(filepath: str | os.PathLike[str], overwrite: bool) -> Path:
             f"Received: filepath={os.fspath(filepath)!r}, which exists"
         )
     return target
+
+
+def _is_empty_or_onnx(target: Path) -> bool:
+    if not target.is_file() or target.stat().st_size >= LARGEST_ONNX_FILE:
+        return False
+    if target.stat().st_size == 0:
+        return True
+    import onnx
+
+    try:
+        proto = onnx.load_model(target, format="protobuf", load_external_data=False)
+    except Exception:
+        return False
+    return bool(proto.ir_version > 0 and proto.HasField("graph"))
 
 
 def _check_replaceable(filepath: str | os.PathLike[str], target: Path) -> None:
