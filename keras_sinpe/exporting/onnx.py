@@ -12,7 +12,11 @@ from keras_sinpe.exporting.axes import output_axes
 from keras_sinpe.exporting.backend import require_tensorflow
 from keras_sinpe.exporting.converter import convert
 from keras_sinpe.exporting.errors import ExportError
-from keras_sinpe.exporting.half_precision import check_precision, in_half_precision
+from keras_sinpe.exporting.half_precision import (
+    check_positions,
+    check_precision,
+    in_half_precision,
+)
 from keras_sinpe.exporting.memory import release_memory
 from keras_sinpe.exporting.metadata import describe_export, store_in_onnx
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_file
@@ -69,8 +73,10 @@ def export_onnx(
         opset_version: Version of the ONNX operators, 13 to 18.
         precision: `"float32"`, or `"float16"` for weights and activations of half the
             size between float32 inputs and outputs. The report has the error that this
-            costs; it may be up to 500 times larger.
-        overwrite: Whether an existing file may be replaced, as in `keras.Model.save`.
+            costs; it may be up to 500 times larger. Real-valued positions need
+            float32: float16 holds no integers above 2048 in full.
+        overwrite: Whether an existing ONNX file may be replaced. A file that holds
+            anything else never is.
         batch_sizes: For the check, see `check_parity`.
         lengths: For the check, see `check_parity`.
         inputs: For the check, see `check_parity`.
@@ -81,9 +87,11 @@ def export_onnx(
         The report of the check, which passed.
 
     Raises:
-        ExportError: The backend is not TensorFlow, an operator cannot be converted, or
-            the weights exceed the 2 GB of an ONNX file.
-        FileExistsError: The file exists and `overwrite` is false.
+        ExportError: The backend is not TensorFlow, an operator cannot be converted, the
+            weights exceed the 2 GB of an ONNX file, or real-valued positions meet
+            float16.
+        FileExistsError: The file exists and `overwrite` is false, or it is not an ONNX
+            file.
         FileNotFoundError: The folder does not exist.
         IsADirectoryError: `filepath` is a directory.
         ParityError: The file does not compute what the model computes.
@@ -129,6 +137,7 @@ def export_onnx(
         proto = convert(reference, signature, opset_version, axes)
         release_memory()
         if precision == "float16":
+            check_positions(proto.graph)
             proto = in_half_precision(proto)
             tolerance = TOLERANCES["float16"] if tolerance is None else tolerance
         _write(proto, stage, filepath)
