@@ -93,3 +93,19 @@ def test_an_artifact_is_proved_in_a_process_without_keras(artifact):
     encoding = SinusoidalPositionalEncoding(max_wavelength=501, name="encoded")
     wrong = keras.Model(vectors, encoding(vectors))
     assert not check_parity(wrong, path, isolated=True, lengths=(2, 65)).passed
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_an_unknown_endpoint_is_refused_with_those_that_exist(tmp_path, isolated):
+    model, path = dense(), tmp_path / "m"
+    export_saved_model(model, path, lengths=(2,))
+    sentence = (
+        "`endpoint` must be one of ['serve', 'serving_default']. "
+        "Received: endpoint='nope'"
+    )
+    with pytest.raises(ValueError, match="`endpoint` must be") as raised:
+        check_parity(model, path, endpoint="nope", isolated=isolated)
+    assert str(raised.value) == sentence
+    with pytest.raises(ValueError, match="`endpoint` must be") as raised:
+        describe(path, endpoint="nope")
+    assert str(raised.value) == sentence

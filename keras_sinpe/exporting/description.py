@@ -70,7 +70,7 @@ def describe(
 
     Raises:
         FileNotFoundError: There is no artifact.
-        ValueError: The artifact does not load.
+        ValueError: The artifact does not load, or has no such endpoint.
 
     Example:
     >>> import os, tempfile, keras

@@ -43,6 +43,10 @@ class FeedError(ValueError):
     """What was fed is not what the artifact wants."""
 
 
+class EndpointError(ValueError):
+    """A SavedModel has no signature of this name."""
+
+
 class Runner(Protocol):
     """A loaded artifact that is fed and read by name.
 
@@ -94,7 +98,7 @@ class SavedModelRunner:
 
         # The signature alone does not keep the variables alive.
         self._loaded = tf.saved_model.load(os.fspath(filepath))
-        self._function = self._loaded.signatures[endpoint]
+        self._function = _signature(self._loaded.signatures, endpoint)
         self.inputs = _saved_model_ports(self._function.structured_input_signature[1])
         self.outputs = _saved_model_ports(self._function.structured_outputs)
         self.metadata: dict[str, Any] = _saved_model_metadata(filepath)
@@ -120,6 +124,7 @@ def open_runner(
 
     Raises:
         FileNotFoundError: Nothing is there.
+        EndpointError: The SavedModel has no such signature.
         ValueError: What is there is neither.
     """
     path = os.fspath(filepath)
@@ -132,6 +137,8 @@ def open_runner(
         if os.path.isdir(path):
             return SavedModelRunner(path, endpoint)
         return OnnxRunner(path)
+    except EndpointError:
+        raise
     except Exception as error:
         raise ValueError(
             "`filepath` must be a SavedModel directory or an ONNX file that loads. "
@@ -165,6 +172,15 @@ def check_feeds(inputs: Mapping[str, Port], feeds: Mapping[str, Any]) -> Arrays:
                 f"Received: {array.dtype} of shape {array.shape}"
             )
     return arrays
+
+
+def _signature(signatures: Mapping[str, Any], endpoint: str) -> Any:
+    if endpoint not in signatures:
+        raise EndpointError(
+            f"`endpoint` must be one of {sorted(signatures)}. "
+            f"Received: endpoint={endpoint!r}"
+        )
+    return signatures[endpoint]
 
 
 def _fits(port: Port, array: np.ndarray[Any, Any]) -> bool:
