@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,9 @@ from keras_sinpe.exporting.serving import named_call, tensor_specs
 from keras_sinpe.signatures import Signature
 
 COPIES_OFF = "TF2ONNX_CATCH_ERRORS"
+
+# The converter reads the environment and writes to one log, so one runs at a time.
+ONE_AT_A_TIME = threading.Lock()
 
 Axes = Mapping[str, Sequence[int | str]]
 
@@ -41,7 +45,7 @@ def convert(model: Any, signature: Signature, opset_version: int, axes: Axes) ->
     function = tf.function(
         named_call(model, signature), input_signature=specs, autograph=False
     )
-    with converter_complaints() as complaints, _no_copies():
+    with ONE_AT_A_TIME, converter_complaints() as complaints, _no_copies():
         try:
             proto, _ = tf2onnx.convert.from_function(
                 function,
@@ -72,7 +76,7 @@ def _no_copies() -> Iterator[None]:
         yield
     finally:
         if before is None:
-            del os.environ[COPIES_OFF]
+            os.environ.pop(COPIES_OFF, None)
         else:
             os.environ[COPIES_OFF] = before
 
