@@ -250,3 +250,30 @@ def test_sampled_sequences_of_length_one_hold_a_token():
     ids, kind = models.token_ids(), keras.Input((1,), dtype="int32", name="kind")
     outputs = [models.embed(ids), layers.Embedding(9, 5, mask_zero=True)(kind)]
     check_padding(keras.Model([ids, kind], outputs)).raise_if_failed()
+
+
+def vocabulary(shift=0):
+    ids = models.token_ids()
+    known = layers.Lambda(lambda ids: ids + shift)(ids)
+    return keras.Model(ids, layers.Embedding(30, 6, name="table")(known))
+
+
+@pytest.mark.parametrize("inputs", [None, IDS, np.array([[3, 4, 99], [5, 99, 99]])])
+@pytest.mark.parametrize("padding_id", [99, {"ids": 99}])
+def test_a_padding_id_outside_the_vocabulary_is_refused(inputs, padding_id):
+    with pytest.raises(ValueError, match="`padding_id` must") as raised:
+        check_padding(vocabulary(), inputs, padding_id=padding_id)
+    assert str(raised.value) == (
+        "`padding_id` must be an id that the `Embedding` 'table' knows, from 0 to 29. "
+        "Received: padding_id=99"
+    )
+
+
+def test_a_padding_id_that_the_model_translates_is_welcome():
+    check_padding(vocabulary(shift=1), IDS - 1, padding_id=-1).raise_if_failed()
+
+
+def test_other_ids_outside_the_vocabulary_are_left_to_the_layer():
+    with pytest.raises(Exception, match="= 30 is not in") as raised:
+        check_padding(vocabulary(), IDS * 10, padding_id=0)
+    assert "padding_id" not in str(raised.value)

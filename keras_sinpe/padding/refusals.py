@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import keras
 import numpy as np
 
 from keras_sinpe.arguments import finite_number, refusal
 from keras_sinpe.padding.comparison import Run
 from keras_sinpe.padding.sequences import PaddedSequence
+from keras_sinpe.padding.tracing import Call
 
 
 def known_length(name: str, value: Any) -> int:
@@ -29,6 +31,22 @@ def known_tolerance(name: str, value: Any) -> float:
     if number < 0:
         raise ValueError(refusal(name, expected, value))
     return number
+
+
+def refuse_unknown_ids(
+    failed: Call | None, padding_id: Mapping[str, int], error: Exception
+) -> None:
+    """Blame `padding_id` if an `Embedding` failed on an id that only it brings in."""
+    if failed is None or not isinstance(failed.layer, keras.layers.Embedding):
+        return
+    size = failed.layer.input_dim
+    ids = {int(i) for tensor in failed.inputs for i in np.unique(np.asarray(tensor))}
+    unknown = {i for i in ids if not 0 <= i < size}
+    if unknown and unknown <= set(padding_id.values()):
+        raise ValueError(
+            f"`padding_id` must be an id that the `Embedding` {failed.layer.name!r} "
+            f"knows, from 0 to {size - 1}. Received: padding_id={unknown.pop()}"
+        ) from error
 
 
 def require_tokens(sequences: Iterable[PaddedSequence]) -> None:

@@ -9,6 +9,7 @@ import keras
 import numpy as np
 
 from keras_sinpe.padding.comparison import Run
+from keras_sinpe.padding.refusals import refuse_unknown_ids
 from keras_sinpe.padding.samples import sample_feeds
 from keras_sinpe.padding.sequences import (
     Feeds,
@@ -57,8 +58,12 @@ class Subject:
         padded = [(feeds[name], value) for name, value in self._padding_id.items()]
         trace = Trace(padding_row=padding_row, padded_ids=padded)
         tensors = {n: keras.ops.convert_to_tensor(a) for n, a in feeds.items()}
-        with tracing(trace):
-            outputs = self._signature.call(self._model, tensors)
+        try:
+            with tracing(trace):
+                outputs = self._signature.call(self._model, tensors)
+        except Exception as error:  # runtimes raise errors of many classes
+            refuse_unknown_ids(trace.failed, self._padding_id, error)
+            raise
         values = {n: np.asarray(t).astype("float64") for n, t in outputs.items()}
         return Run(values, trace)
 

@@ -52,6 +52,7 @@ class Trace:
         padded_ids: Arrays of token ids, each with the id that pads it.
         masks: The masks that layers made from unmasked inputs.
         calls: The finished calls.
+        failed: The innermost call that raised an error, or `None`.
         replaced: Whether `padding_row` was used.
     """
 
@@ -59,6 +60,7 @@ class Trace:
     padded_ids: list[tuple[np.ndarray, int]] = field(default_factory=list)
     masks: list[np.ndarray] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    failed: Call | None = None
     replaced: bool = False
     _open: list[Call] = field(default_factory=list)
 
@@ -70,6 +72,9 @@ class Trace:
         self._open.append(call)
         try:
             outputs = run(layer, *args, **kwargs)
+        except Exception:
+            self.failed = self.failed or call
+            raise
         finally:
             self._open.pop()
         outputs = self._replace_padding(call, outputs)
