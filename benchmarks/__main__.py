@@ -18,8 +18,9 @@ from benchmarks.cases import RUNTIMES, Case, full_grid, quick_grid
 from benchmarks.costs import COSTS, CostPlan
 from benchmarks.grid import time_cases
 from benchmarks.peers import OURS, PEERS, Peer
+from benchmarks.programs import same_programs
 from benchmarks.results import Results, this_machine
-from benchmarks.tables import tables
+from benchmarks.tables import screen, tables
 from benchmarks.timing import Effort
 
 PARTS = (*RUNTIMES, "costs", "accuracy")
@@ -103,7 +104,8 @@ def run(plan: Plan, console: Console) -> Results:
         measured = costs.measure_costs(plan.cost_plan, plan.kinds, each)
         peers = plan.peers if plan.bounds else ()
         wrong = accuracy.measure_errors(plan.bounds, peers=peers, each=each)
-    return Results(machine, plan.effort, times, measured, wrong)
+    same = same_programs(plan.cells)
+    return Results(machine, plan.effort, times, measured, wrong, same)
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -118,8 +120,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         default=PARTS,
         help=f"parts, separated by commas, of {', '.join(PARTS)}",
     )
-    parser.add_argument("--rounds", type=int, default=11, help="turns of each peer")
-    parser.add_argument("--burst", type=float, default=0.015, help="seconds per turn")
+    parser.add_argument("--rounds", type=int, default=15, help="turns of each peer")
+    parser.add_argument("--burst", type=float, default=0.04, help="seconds per turn")
     parser.add_argument("--json", type=Path, help="file for the results")
     return parser.parse_args(arguments)
 
@@ -146,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measures, prints, and stores if asked to."""
     options = parse(arguments)
     _silence_tensorflow()
-    console = Console()
+    console = screen()
     if options.quick:
         plan = quick_plan()
     else:

@@ -38,6 +38,7 @@ class Results:
         times: seconds per call, by case and peer, round by round.
         costs: all other costs.
         errors: largest errors.
+        same_programs: peers that XLA compiles to the library's own program, by case.
     """
 
     machine: Mapping[str, Any]
@@ -45,6 +46,7 @@ class Results:
     times: Times = field(default_factory=dict)
     costs: list[Cost] = field(default_factory=list)
     errors: list[Error] = field(default_factory=list)
+    same_programs: Mapping[Case, list[str]] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         """Writes the results as JSON, measured figures with four digits."""
@@ -62,6 +64,10 @@ class Results:
             "effort": asdict(self.effort),
             "costs": [asdict(cost) for cost in self.costs],
             "errors": [_error_row(error) for error in self.errors],
+            "same_programs": [
+                {**asdict(case), "peers": peers}
+                for case, peers in self.same_programs.items()
+            ],
             "times": times,
         }
         path.write_text(_one_row_a_line(document))
@@ -74,12 +80,17 @@ class Results:
         for row in document["times"]:
             peer, seconds = row.pop("peer"), row.pop("seconds")
             times.setdefault(Case(**row), {})[peer] = seconds
+        same = {}
+        for row in document["same_programs"]:
+            peers = row.pop("peers")
+            same[Case(**row)] = peers
         return cls(
             document["machine"],
             Effort(**document["effort"]),
             times,
             [Cost(**row) for row in document["costs"]],
             [_error(row) for row in document["errors"]],
+            same,
         )
 
 

@@ -77,14 +77,17 @@ def traced(peer: Peer, case: Case, longest: int, **options: Any) -> Any:
 
 
 def onnx_bytes(peer: Peer, case: Case, longest: int) -> bytes:
-    """`peer` as an ONNX file."""
+    """`peer` as an ONNX file, made as `export_onnx` makes it."""
     import tf2onnx
+
+    from keras_sinpe.exporting.whole_blocks import spare_copies
 
     function = traced(peer, case, longest)
     proto, _ = tf2onnx.convert.from_function(
         function, input_signature=_signature(peer, case), opset=OPSET
     )
     _store_captured_tables(proto, function.get_concrete_function())
+    spare_copies(proto.graph)
     return proto.SerializeToString()
 
 

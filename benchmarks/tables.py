@@ -21,6 +21,7 @@ from benchmarks.results import Results, Times
 from benchmarks.timing import Ratio
 
 OTHERS = [name for name in PEERS if name != OURS]
+WIDTH = 180
 NAMED_BOUNDS = (2**12, 2**16, 2**20, 2**24)
 
 
@@ -38,7 +39,7 @@ def tables(results: Results) -> Iterator[Table]:
         yield error_table(results.errors)
     demands = [demand for demand in DEMANDS if demand.measured(results.times)]
     if demands:
-        yield demand_table(demands, results.times)
+        yield demand_table(demands, results)
     limited = [cost for cost in results.costs if _limit(cost) is not None]
     if limited:
         yield limit_table(limited)
@@ -125,15 +126,20 @@ def error_table(errors: Sequence[Error]) -> Table:
     return table
 
 
-def demand_table(demands: Iterable[Demand], times: Times) -> Table:
-    """One row per demand: measured ratio with its quartiles, and the verdict."""
+def demand_table(demands: Iterable[Demand], results: Results) -> Table:
+    """One row per demand: measured ratio with its quartiles, and the verdict.
+
+    A peer that is the same program is as fast, whatever the noise says.
+    """
     table = _table(
         "Demands on speed",
         ["where", "demand"],
         ["ms", "peer, ms", "ratio (quartiles)", "of the best", "verdict"],
     )
     for demand in demands:
-        ratio, cell = demand.ratio(times), times[demand.case]
+        times, cell = results.times, results.times[demand.case]
+        ratio = demand.ratio(times)
+        same = demand.peer in results.same_programs.get(demand.case, ())
         table.add_row(
             str(demand.case),
             str(demand),
@@ -141,7 +147,7 @@ def demand_table(demands: Iterable[Demand], times: Times) -> Table:
             milliseconds(cell[demand.peer]),
             str(ratio),
             f"{ratio.best:.2f}",
-            verdict(demand.met(times)),
+            "same program" if same else verdict(demand.met(times)),
         )
     return table
 
@@ -170,6 +176,11 @@ def milliseconds(seconds: Sequence[float]) -> str:
     return f"{statistics.median(seconds) * 1000:.3g}"
 
 
+def screen() -> Console:
+    """The terminal, or lines long enough for every table where there is none."""
+    return Console(width=None if sys.stdout.isatty() else WIDTH)
+
+
 def _table(title: str, names: Iterable[str], figures: Iterable[str]) -> Table:
     table = Table(title=title, title_justify="left")
     for heading in names:
@@ -181,4 +192,4 @@ def _table(title: str, names: Iterable[str], figures: Iterable[str]) -> Table:
 
 if __name__ == "__main__":
     for stored in tables(Results.load(Path(sys.argv[1]))):
-        Console().print(stored)
+        screen().print(stored)

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 # Between bursts, for the worker threads of the last runtime to stop spinning: on two
-# cores they would take one from the next.
-REST_SECONDS = 0.004
+# cores they take one from the next. ONNX Runtime's spin for longer than 4 ms, which
+# doubled the time of the peer that followed.
+REST_SECONDS = 0.05
+# First calls of a burst: they wake the threads and fill the caches again.
+WARM_UP_CALLS = 3
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,14 @@ def interleave(
         first = turn % len(names)
         for name in names[first:] + names[:first]:
             time.sleep(REST_SECONDS)
-            calls[name]()
+            for _ in range(WARM_UP_CALLS):
+                calls[name]()
             seconds[name].append(_burst(calls[name], repeats[name]))
     return seconds
 
 
 def _repeats(call: Callable[[], Any], burst_seconds: float) -> int:
-    for _ in range(3):  # traces, compiles, fills arenas
+    for _ in range(WARM_UP_CALLS):  # traces, compiles, fills arenas
         call()
     return max(3, min(1000, int(burst_seconds / _burst(call, 3))))
 

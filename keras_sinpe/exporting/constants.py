@@ -27,17 +27,17 @@ def fold_constant_shapes(graph: Any) -> None:
             tensor = onnx.numpy_helper.from_array(shape, node.output[0])
             graph.initializer.append(tensor)
             graph.node.remove(node)
-    used = set(_names_used(graph))
+    used = set(names_used(graph))
     for name, tensor in constants.items():
         if name not in used:
             graph.initializer.remove(tensor)
 
 
-def _names_used(graph: Any) -> Iterator[str]:
+def names_used(graph: Any) -> Iterator[str]:
     """Every name that a node or an output takes, in nested graphs too."""
     yield from (value.name for value in graph.output)
     for node in graph.node:
         yield from node.input
         for attribute in node.attribute:
             for inner in (attribute.g, *attribute.graphs):
-                yield from _names_used(inner)
+                yield from names_used(inner)

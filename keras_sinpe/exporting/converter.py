@@ -16,6 +16,7 @@ from keras_sinpe.exporting.erfc import OP_HANDLERS
 from keras_sinpe.exporting.errors import ExportError
 from keras_sinpe.exporting.loops import copy_passed_on_tensors
 from keras_sinpe.exporting.serving import named_call, tensor_specs
+from keras_sinpe.exporting.whole_blocks import spare_copies
 from keras_sinpe.signatures import Signature
 
 COPIES_OFF = "TF2ONNX_CATCH_ERRORS"
@@ -26,7 +27,14 @@ ONE_AT_A_TIME = threading.Lock()
 Axes = Mapping[str, Sequence[int | str]]
 
 
-def convert(model: Any, signature: Signature, opset_version: int, axes: Axes) -> Any:
+def convert(
+    model: Any,
+    signature: Signature,
+    opset_version: int,
+    axes: Axes,
+    *,
+    branches: bool = True,
+) -> Any:
     """Convert a float32 model to an `onnx.ModelProto`.
 
     Args:
@@ -34,6 +42,7 @@ def convert(model: Any, signature: Signature, opset_version: int, axes: Axes) ->
         signature: Its inputs.
         opset_version: Version of the ONNX operators.
         axes: One size or symbol per axis of every output.
+        branches: Whether an `If` may spare a copy of the encoding.
 
     Raises:
         ExportError: The converter failed or complained, or lost a name on the way.
@@ -59,6 +68,8 @@ def convert(model: Any, signature: Signature, opset_version: int, axes: Axes) ->
     _store_captured_tensors(proto, function.get_concrete_function())
     fold_constant_shapes(proto.graph)
     copy_passed_on_tensors(proto.graph)
+    if branches:
+        spare_copies(proto.graph)
     _declare_interface(proto, signature, axes)
     return proto
 

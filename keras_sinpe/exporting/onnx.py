@@ -41,6 +41,7 @@ def export_onnx(
     output_names: Sequence[str] | None = None,
     opset_version: int = 17,
     precision: str = "float32",
+    branches: bool = True,
     overwrite: bool = True,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     lengths: Sequence[int] | None = None,
@@ -75,6 +76,9 @@ def export_onnx(
             size between float32 inputs and outputs. The report has the error that this
             costs; it may be up to 500 times larger. Real-valued positions need
             float32: float16 holds no integers above 2048 in full.
+        branches: Whether the graph may hold an `If` per encoding, which spares a copy
+            of it at every length up to 64 and at the multiples of 64. For runtimes
+            that take no control flow.
         overwrite: Whether an existing ONNX file may be replaced. A file that holds
             anything else never is.
         batch_sizes: For the check, see `check_parity`.
@@ -134,7 +138,9 @@ def export_onnx(
         reference = full_precision(model)
         signature = read_signature(reference, input_signature, output_names)
         axes = output_axes(KerasRunner(reference, signature), inputs)
-        proto = convert(reference, signature, opset_version, axes)
+        proto = convert(
+            reference, signature, opset_version, axes, branches=branches
+        )
         release_memory()
         if precision == "float16":
             check_positions(proto.graph)
