@@ -91,6 +91,7 @@ def _cells(cases: Sequence[Case], peers: Sequence[Peer]) -> dict[Case, list[Peer
 
 def run(plan: Plan, console: Console) -> Results:
     """Measures all of `plan`, under a progress bar."""
+    same = same_programs(plan.cells)
     columns = BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}")
     machine = this_machine()
     errors = len(plan.peers) if plan.bounds else 0
@@ -104,7 +105,6 @@ def run(plan: Plan, console: Console) -> Results:
         measured = costs.measure_costs(plan.cost_plan, plan.kinds, each)
         peers = plan.peers if plan.bounds else ()
         wrong = accuracy.measure_errors(plan.bounds, peers=peers, each=each)
-    same = same_programs(plan.cells)
     return Results(machine, plan.effort, times, measured, wrong, same)
 
 

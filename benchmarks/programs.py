@@ -21,7 +21,8 @@ def compiled_program(peer: Peer, case: Case) -> str:
 
     add = peer.build(case, case.length)
     function = tf.function(lambda *tensors: add(*tensors), jit_compile=True)
-    inputs = [tf.constant(array) for array in case.inputs(case.length)]
+    embeddings, *positions = case.inputs(case.length)
+    inputs = [tf.constant(embeddings, case.dtype), *map(tf.constant, positions)]
     program = function.experimental_get_compiler_ir(*inputs)(stage="optimized_hlo")
     lines = (NAMES.sub("", line).strip() for line in program.splitlines()[1:])
     return "\n".join(sorted(line for line in lines if " = " in line))

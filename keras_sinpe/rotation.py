@@ -21,6 +21,8 @@ from keras_sinpe.lanes import Lanes
 Tensor = Any
 Rotation = tuple[Tensor, Tensor]  # cosine and sine, (n, frequencies) each
 
+RUN = DIGIT_SIZES[0]  # blocks that share their higher digits
+
 # The last float32 below 2**31: float positions beyond it have no integer to go to.
 LAST_FLOAT_POSITION = 2.0**31 - 128
 
@@ -44,9 +46,11 @@ def encode_range(
     # Compilers want a size that does not hang on the value of a tensor.
     spare = offset if isinstance(start, int) or not isinstance(length, int) else BLOCK
     block_count = (length + (spare + BLOCK - 1)) // BLOCK
-    blocks = first_block + ops.arange(block_count, dtype="int32")
-    non_negative = isinstance(start, int) and start >= 0
-    rotation = _block_rotation(tables, blocks, non_negative)
+    if isinstance(start, int) and start >= 0:
+        rotation = _consecutive_rotations(tables, first_block, block_count)
+    else:
+        blocks = first_block + ops.arange(block_count, dtype="int32")
+        rotation = _block_rotation(tables, blocks)
     cosine, sine = (_join(tables.lanes, [part, part], (-1, 1)) for part in rotation)
     # A short sequence needs no whole block: half of the time at length 1.
     used = _smaller(spare + length, BLOCK)
@@ -105,30 +109,49 @@ def _split(position: int | Tensor) -> tuple[Any, Any]:
     return block - negative * (2**31 // BLOCK), low
 
 
-def _block_rotation(
-    tables: DigitTables, block: Tensor, non_negative: bool = False
-) -> Rotation:
+def _block_rotation(tables: DigitTables, block: Tensor) -> Rotation:
     """The rotation by `64 * block`, for int32 `block` of shape `(n,)`."""
-    digits = _digits(block if non_negative else ops.abs(block))
-    first, second, third, fourth = (
-        _look_up(table, digit)
-        for table, digit in zip(tables.block_digits, digits, strict=True)
+    number = ops.abs(block)
+    run = number // RUN
+    within = _look_up(tables.block_digits[0], number - run * RUN)
+    cosine, sine = _product(within, _run_rotation(tables, run))
+    sign = ops.cast(ops.sign(block), tables.dtype)
+    return cosine, sine * ops.expand_dims(sign, -1)
+
+
+def _consecutive_rotations(
+    tables: DigitTables, first_block: int, block_count: int | Tensor
+) -> Rotation:
+    """The rotations by 64 times `first_block, first_block + 1, ...`, not negative.
+
+    Blocks come in runs of 128, as rows come in blocks: few rows are looked up.
+    """
+    first_run, skipped = divmod(first_block, RUN)
+    run_count = (block_count + (skipped + RUN - 1)) // RUN
+    runs = _run_rotation(tables, first_run + ops.arange(run_count, dtype="int32"))
+    used = _smaller(skipped + block_count, RUN)
+    within = (ops.convert_to_tensor(table)[:used] for table in tables.block_digits[0])
+    cosine, sine = _product(
+        tuple(within), tuple(ops.expand_dims(part, 1) for part in runs)
     )
-    cosine, sine = _product(_product(first, third), _product(second, fourth))
-    if not non_negative:
-        sign = ops.cast(ops.sign(block), tables.dtype)
-        sine = sine * ops.expand_dims(sign, -1)
+    frequencies = len(tables.lanes.frequencies)
+    cosine, sine = (
+        ops.reshape(part, (-1, frequencies))[skipped : skipped + block_count]
+        for part in (cosine, sine)
+    )
     return cosine, sine
 
 
-def _digits(number: Tensor) -> list[Tensor]:
-    """The digits of a non-negative `number`, lowest first."""
-    digits = []
-    for size in DIGIT_SIZES[:-1]:
-        rest = number // size
-        digits.append(number - rest * size)
-        number = rest
-    return [*digits, number]
+def _run_rotation(tables: DigitTables, run: Tensor) -> Rotation:
+    """The rotation by 128 blocks times `run`, non-negative and of shape `(n,)`."""
+    sizes, look_ups = DIGIT_SIZES[1:], []
+    for size, table in zip(sizes, tables.block_digits[1:], strict=True):
+        rest = run // size
+        digit = run if size == sizes[-1] else run - rest * size
+        look_ups.append(_look_up(table, digit))
+        run = rest
+    first, second, third = look_ups
+    return _product(_product(first, third), second)
 
 
 def _fraction_rotation(tables: DigitTables, fraction: Tensor) -> Rotation:
