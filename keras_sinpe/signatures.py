@@ -19,6 +19,7 @@ from keras_sinpe.tensor_names import (
     output_layers,
     own_name,
     path_name,
+    unique_arguments,
     unique_names,
 )
 from keras_sinpe.tensor_specs import TensorSpec
@@ -77,7 +78,7 @@ def read_signature(
 
     Returns:
         The signature. An input is called by its dict key, else by its own name, else
-        by the argument of `call` that takes it.
+        by the argument of `call` that takes it, as far as a SavedModel can name it so.
 
     Raises:
         TypeError: `model` is not a Keras model.
@@ -90,7 +91,7 @@ def read_signature(
     else:
         arguments = _given_arguments(model, input_signature)
     paths = keras.tree.flatten_with_path(arguments)
-    names = unique_names(_input_names(model, arguments, paths))
+    names = unique_arguments(_input_names(model, arguments, paths))
     specs = tuple(
         TensorSpec(name, _shape(spec), keras.backend.standardize_dtype(spec.dtype))
         for name, (_, spec) in zip(names, paths, strict=True)

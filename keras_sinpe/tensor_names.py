@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 import keras
@@ -55,11 +56,39 @@ def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
     """
     used, found = set(taken), []
     for name in names:
-        stem = re.sub(r"[^A-Za-z0-9_.]", "_", name)
-        candidate, number = stem, 0
-        while candidate in used:
-            number += 1
-            candidate = f"{stem}_{number}"
-        used.add(candidate)
-        found.append(candidate)
+        found.append(_numbered_apart(re.sub(r"[^A-Za-z0-9_.]", "_", name), used))
+        used.add(found[-1])
     return found
+
+
+def unique_arguments(names: Iterable[str]) -> list[str]:
+    """Replace what TensorFlow allows in no argument, then number what repeats.
+
+    A SavedModel that is loaded has a Python function for its signature, each input an
+    argument of it, and tells upper from lower case in no name of an input.
+
+    >>> unique_arguments(["a.b", "class", "0x", "ids", "Ids"])
+    ['a_b', 'arg_class', 'arg_0x', 'ids', 'Ids_1']
+    """
+    used: set[str] = set()
+    found = []
+    for name in names:
+        found.append(_numbered_apart(_as_argument(name), used, str.lower))
+        used.add(found[-1].lower())
+    return found
+
+
+def _as_argument(name: str) -> str:
+    argument = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    reserved = keyword.iskeyword(argument) or argument == "self"
+    return argument if argument[:1].isalpha() and not reserved else f"arg_{argument}"
+
+
+def _numbered_apart(
+    stem: str, used: Container[str], as_compared: Callable[[str], str] = str
+) -> str:
+    candidate, number = stem, 0
+    while as_compared(candidate) in used:
+        number += 1
+        candidate = f"{stem}_{number}"
+    return candidate

@@ -2,9 +2,10 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from export_models import dense, difference
+from export_models import axes, dense, difference, session
 from keras import layers
 
+from keras_sinpe.exporting import export_onnx, export_saved_model
 from keras_sinpe.signatures import read_signature
 
 
@@ -105,3 +106,35 @@ def test_an_unnamed_input_is_called_the_same_in_every_process(tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     assert read_signature(loaded).inputs == read_signature(model).inputs
+
+
+def subtract(*names):
+    """The first input, minus the others by turns: no two of them are alike."""
+    inputs = [keras.Input((None, 4), name=name) for name in names]
+    x = inputs[0]
+    for factor, tensor in enumerate(inputs[1:], start=2):
+        x = x - factor * tensor
+    return keras.Model(inputs, layers.Identity(name="head")(x))
+
+
+INPUT_NAMES = {
+    "words that Python keeps": (
+        ["class", "in", "None", "self", "match"],
+        ["arg_class", "arg_in", "arg_None", "arg_self", "match"],
+    ),
+    "no letter first": (["0x", "_x", "é"], ["arg_0x", "arg__x", "arg__"]),
+    "a dot or a dash": (["a.b", "a-b", "c"], ["a_b", "a_b_1", "c"]),
+    "upper and lower case": (["Ids", "ids", "x"], ["Ids", "ids_1", "x"]),
+}
+
+
+@pytest.mark.parametrize("kind", INPUT_NAMES)
+def test_both_artifacts_call_the_inputs_alike_whatever_their_names(kind, tmp_path):
+    given, names = INPUT_NAMES[kind]
+    model = subtract(*given)
+    export_onnx(model, tmp_path / "model.onnx", lengths=(1, 7))
+    export_saved_model(model, tmp_path / "model", lengths=(1, 7))
+    loaded = tf.saved_model.load(tmp_path / "model")
+    served = loaded.signatures["serving_default"].structured_input_signature[1]
+    assert list(axes(session(tmp_path / "model.onnx").get_inputs())) == names
+    assert sorted(served) == sorted(names)

@@ -57,10 +57,13 @@ def export_onnx(
 
     Inputs keep the names they have in Keras: dict keys, else the names of the
     `keras.Input` layers, else the arguments of `call`. Outputs are called by dict key,
-    else by the layer that makes them. Characters other than letters, digits, `_` and
-    `.` become `_`. Free axes are called `batch` and `<input>_length`, one symbol per
-    input; an axis of an output carries the symbol of the input axis that it follows.
-    Nothing relies on the order of inputs or outputs; it is the model's own.
+    else by the layer that makes them. Characters other than letters, digits, `_` and,
+    in outputs, `.` become `_`. An input that begins otherwise than with a letter, or is
+    called like a keyword of Python or `self`, gets `arg_` in front, and one that
+    differs from another by upper and lower case alone a number behind, because no
+    SavedModel can hold such names. Free axes are called `batch` and `<input>_length`,
+    one symbol per input; an axis of an output carries the symbol of the input axis that
+    it follows. Nothing relies on the order of inputs or outputs; it is the model's own.
 
     Dropout is off. A model that is not float32 throughout is exported as a float32
     rebuild with the same weights, and the report says so.
@@ -138,9 +141,7 @@ def export_onnx(
         reference = full_precision(model)
         signature = read_signature(reference, input_signature, output_names)
         axes = output_axes(KerasRunner(reference, signature), inputs)
-        proto = convert(
-            reference, signature, opset_version, axes, branches=branches
-        )
+        proto = convert(reference, signature, opset_version, axes, branches=branches)
         release_memory()
         if precision == "float16":
             check_positions(proto.graph)
