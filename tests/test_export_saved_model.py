@@ -13,6 +13,7 @@ from export_models import (
     ids,
     subclassed,
 )
+from keras import layers
 
 from keras_sinpe.exporting import export_saved_model
 
@@ -118,6 +119,39 @@ def test_output_names_can_be_given(tmp_path):
     export_saved_model(dense(), tmp_path / "model", output_names=["scores"], **SHORT)
     signature = tf.saved_model.load(tmp_path / "model").signatures["serving_default"]
     assert list(signature.structured_outputs) == ["scores"]
+
+
+def nested(kind):
+    features = keras.Input((None, 4), name="features")
+    heads = {name: layers.Dense(2, name=name)(features) for name in ("a", "b", "c")}
+    a, b, c = heads.values()
+    outputs = {
+        "a list in a dict": {"first": a, "others": [b, c]},
+        "a dict in a dict": {"first": a, "others": {"second": b, "third": c}},
+        "a list in a list": [a, [b, c]],
+        "a dict in a tuple": (a, {"others": b, "third": c}),
+    }
+    return keras.Model(features, outputs[kind])
+
+
+NESTED_NAMES = {
+    "a list in a dict": ["first", "others_0", "others_1"],
+    "a dict in a dict": ["first", "others_second", "others_third"],
+    "a list in a list": ["a", "b", "c"],
+    "a dict in a tuple": ["a", "others", "third"],
+}
+
+
+@pytest.mark.parametrize("kind", NESTED_NAMES)
+def test_nested_outputs_are_served_as_a_dict_by_name(kind, tmp_path):
+    model = nested(kind)
+    export_saved_model(model, tmp_path / "model", **SHORT)
+    features = np.random.default_rng(0).standard_normal((2, 5, 4)).astype("float32")
+    served = serve(tmp_path / "model", features)
+    assert sorted(served) == NESTED_NAMES[kind]
+    expected = keras.tree.flatten(model(features))
+    for name, array in zip(NESTED_NAMES[kind], expected, strict=True):
+        assert_close(served[name], array)
 
 
 def test_a_compiled_model_that_was_trained_with_xla_is_exported(tmp_path):

@@ -12,7 +12,12 @@ import keras
 from keras_sinpe.exporting.backend import require_tensorflow
 from keras_sinpe.exporting.metadata import describe_export, store_in_saved_model
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_directory
-from keras_sinpe.exporting.serving import named_call, structured_specs, tensor_specs
+from keras_sinpe.exporting.serving import (
+    named_call,
+    structured_call,
+    structured_specs,
+    tensor_specs,
+)
 from keras_sinpe.full_precision import full_precision
 from keras_sinpe.parity.check_options import check_options
 from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
@@ -43,7 +48,8 @@ def export_saved_model(
     exchange their names in one step.
 
     The endpoint `serve` takes and returns what the model does, as Keras's own export
-    has it. The signature `serving_default`, for servers, has the named inputs and
+    has it; nested outputs, which TensorFlow refuses there, become a dict by name. The
+    signature `serving_default`, for servers, has the named inputs and
     outputs of `export_onnx`.
 
     Args:
@@ -132,11 +138,9 @@ def export_saved_model(
 def _archive(model: Any, signature: Signature, endpoints: Mapping[str, Any]) -> Any:
     archive = keras.export.ExportArchive()
     archive.track(model)
-
-    def serve(*arguments: Any) -> Any:
-        return model(*arguments, training=False)
-
-    archive.add_endpoint("serve", serve, structured_specs(signature))
+    archive.add_endpoint(
+        "serve", structured_call(model, signature), structured_specs(signature)
+    )
     archive.add_endpoint(
         "serving_default", named_call(model, signature), tensor_specs(signature)
     )

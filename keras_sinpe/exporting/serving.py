@@ -7,7 +7,7 @@ from typing import Any
 
 import keras
 
-from keras_sinpe.signatures import Signature
+from keras_sinpe.signatures import Signature, name_outputs
 
 
 def tensor_specs(signature: Signature) -> list[Any]:
@@ -38,3 +38,26 @@ def named_call(model: Any, signature: Signature) -> Callable[..., dict[str, Any]
         return {name: tf.identity(tensor) for name, tensor in outputs.items()}
 
     return call
+
+
+def structured_call(model: Any, signature: Signature) -> Callable[..., Any]:
+    """The forward pass as `call` has it; nested outputs become a dict by name.
+
+    TensorFlow returns from an endpoint a tensor, a sequence or a dict of tensors only.
+    """
+
+    def call(*arguments: Any) -> Any:
+        outputs = model(*arguments, training=False)
+        if not _is_nested(outputs):
+            return outputs
+        names = name_outputs(model, outputs, signature)
+        return dict(zip(names, keras.tree.flatten(outputs), strict=True))
+
+    return call
+
+
+def _is_nested(outputs: Any) -> bool:
+    if not keras.tree.is_nested(outputs):
+        return False
+    parts = outputs.values() if isinstance(outputs, dict) else outputs
+    return any(keras.tree.is_nested(part) for part in parts)
