@@ -1,8 +1,13 @@
 """The layers, one a file, named after their class."""
 
+from keras_sinpe.layers.rotary_positional_encoding import RotaryPositionalEncoding
 from keras_sinpe.layers.sinusoidal_embedding import SinusoidalEmbedding
 from keras_sinpe.layers.sinusoidal_positional_encoding import (
     SinusoidalPositionalEncoding,
 )
 
-__all__ = ["SinusoidalEmbedding", "SinusoidalPositionalEncoding"]
+__all__ = [
+    "RotaryPositionalEncoding",
+    "SinusoidalEmbedding",
+    "SinusoidalPositionalEncoding",
+]

@@ -1,5 +1,6 @@
 """Checks of what a layer is called with, for eager, traced and symbolic tensors."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -20,10 +21,16 @@ def dtype_of(tensor: Any) -> str:
     return str(keras.backend.standardize_dtype(tensor.dtype))
 
 
-def check_sequence(inputs: Any, feature_dim: int) -> None:
-    """Refuses what is not a dense float `(batch, length, feature_dim)`."""
+# The shapes of inputs, by their rank.
+SEQUENCE = {3: "(batch, length, feature_dim)"}
+
+
+def check_sequence(
+    inputs: Any, feature_dim: int, shapes: Mapping[int, str] = SEQUENCE
+) -> None:
+    """Refuses what is not a dense float tensor of one of the `shapes`."""
     check_dense(inputs)
-    check_sequence_shape(inputs.shape)
+    check_sequence_shape(inputs.shape, shapes)
     if inputs.shape[-1] not in (None, feature_dim):
         raise ValueError(
             f"`inputs` must have the width the layer was built for, {feature_dim}. "
@@ -49,11 +56,11 @@ def check_dense(inputs: Any) -> None:
         )
 
 
-def check_sequence_shape(shape: Any) -> None:
-    """Refuses shapes that are not `(batch, length, feature_dim)`."""
-    if len(shape) != 3:
+def check_sequence_shape(shape: Any, shapes: Mapping[int, str] = SEQUENCE) -> None:
+    """Refuses shapes of another rank than `shapes`, or of an unknown width."""
+    if len(shape) not in shapes:
         raise ValueError(
-            "`inputs` must have shape (batch, length, feature_dim). "
+            f"`inputs` must have shape {' or '.join(shapes.values())}. "
             f"Received: inputs.shape={tuple(shape)}"
         )
     if shape[-1] is None:
@@ -63,11 +70,28 @@ def check_sequence_shape(shape: Any) -> None:
         )
 
 
-def check_start_index(start_index: Any, inputs: Any) -> None:
+def check_places(
+    start_index: Any, positions: Any, inputs: Any, sequence_axis: int = 1
+) -> Any:
+    """`positions` as a tensor or `None`, after the checks of both."""
+    check_start_index(start_index, inputs, sequence_axis)
+    if positions is None:
+        return None
+    if not isinstance(start_index, int) or start_index != 0:
+        raise ValueError(
+            "`start_index` and `positions` must not both be given. "
+            f"Received: start_index={start_index} with positions"
+        )
+    positions = as_tensor(positions)
+    check_positions(positions, inputs, sequence_axis)
+    return positions
+
+
+def check_start_index(start_index: Any, inputs: Any, sequence_axis: int = 1) -> None:
     """Refuses what is not an integer, or integers of shape `()` or `(batch,)`."""
     expected = "an integer, or an integer tensor of shape () or (batch,)"
     if isinstance(start_index, int) and not isinstance(start_index, bool):
-        _check_last_position(start_index, inputs.shape[1])
+        _check_last_position(start_index, inputs.shape[sequence_axis])
         return
     if not hasattr(start_index, "shape") or dtype_of(start_index) not in (
         INTEGER_POSITIONS
@@ -99,11 +123,11 @@ def check_numbers(name: str, numbers: Any) -> None:
         )
 
 
-def check_positions(positions: Any, inputs: Any) -> None:
+def check_positions(positions: Any, inputs: Any, sequence_axis: int = 1) -> None:
     """Refuses positions that are no numbers or do not fit the inputs."""
     check_numbers("positions", positions)
     shape = tuple(positions.shape)
-    fits = len(shape) in (1, 2) and _same(shape[-1], inputs.shape[1])
+    fits = len(shape) in (1, 2) and _same(shape[-1], inputs.shape[sequence_axis])
     if fits and len(shape) == 2:
         fits = shape[0] == 1 or _same(shape[0], inputs.shape[0])
     if not fits:
