@@ -3,11 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from keras_sinpe.conventions import convention, convention_names
-from keras_sinpe.layers import (
-    RotaryPositionalEncoding,
-    SinusoidalEmbedding,
-    SinusoidalPositionalEncoding,
-)
+from keras_sinpe.layers import SinusoidalEmbedding, SinusoidalPositionalEncoding
 from keras_sinpe.version import __version__
 
 if TYPE_CHECKING:
@@ -18,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = [
     "PaddingReport",
     "ParityReport",
-    "RotaryPositionalEncoding",
     "SinusoidalEmbedding",
     "SinusoidalPositionalEncoding",
     "__version__",

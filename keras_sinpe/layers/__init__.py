@@ -1,13 +1,8 @@
 """The layers, one a file, named after their class."""
 
-from keras_sinpe.layers.rotary_positional_encoding import RotaryPositionalEncoding
 from keras_sinpe.layers.sinusoidal_embedding import SinusoidalEmbedding
 from keras_sinpe.layers.sinusoidal_positional_encoding import (
     SinusoidalPositionalEncoding,
 )
 
-__all__ = [
-    "RotaryPositionalEncoding",
-    "SinusoidalEmbedding",
-    "SinusoidalPositionalEncoding",
-]
+__all__ = ["SinusoidalEmbedding", "SinusoidalPositionalEncoding"]

@@ -1,6 +1,5 @@
 """Checks of what a layer is called with, for eager, traced and symbolic tensors."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -21,16 +20,10 @@ def dtype_of(tensor: Any) -> str:
     return str(keras.backend.standardize_dtype(tensor.dtype))
 
 
-# The shapes of inputs, by their rank.
-SEQUENCE = {3: "(batch, length, feature_dim)"}
-
-
-def check_sequence(
-    inputs: Any, feature_dim: int, shapes: Mapping[int, str] = SEQUENCE
-) -> None:
-    """Refuses what is not a dense float tensor of one of the `shapes`."""
+def check_sequence(inputs: Any, feature_dim: int) -> None:
+    """Refuses what is not a dense float `(batch, length, feature_dim)`."""
     check_dense(inputs)
-    check_sequence_shape(inputs.shape, shapes)
+    check_sequence_shape(inputs.shape)
     if inputs.shape[-1] not in (None, feature_dim):
         raise ValueError(
             f"`inputs` must have the width the layer was built for, {feature_dim}. "
@@ -56,11 +49,11 @@ def check_dense(inputs: Any) -> None:
         )
 
 
-def check_sequence_shape(shape: Any, shapes: Mapping[int, str] = SEQUENCE) -> None:
-    """Refuses shapes of another rank than `shapes`, or of an unknown width."""
-    if len(shape) not in shapes:
+def check_sequence_shape(shape: Any) -> None:
+    """Refuses shapes that are not `(batch, length, feature_dim)`."""
+    if len(shape) != 3:
         raise ValueError(
-            f"`inputs` must have shape {' or '.join(shapes.values())}. "
+            "`inputs` must have shape (batch, length, feature_dim). "
             f"Received: inputs.shape={tuple(shape)}"
         )
     if shape[-1] is None:
@@ -70,28 +63,11 @@ def check_sequence_shape(shape: Any, shapes: Mapping[int, str] = SEQUENCE) -> No
         )
 
 
-def check_places(
-    start_index: Any, positions: Any, inputs: Any, sequence_axis: int = 1
-) -> Any:
-    """`positions` as a tensor or `None`, after the checks of both."""
-    check_start_index(start_index, inputs, sequence_axis)
-    if positions is None:
-        return None
-    if not isinstance(start_index, int) or start_index != 0:
-        raise ValueError(
-            "`start_index` and `positions` must not both be given. "
-            f"Received: start_index={start_index} with positions"
-        )
-    positions = as_tensor(positions)
-    check_positions(positions, inputs, sequence_axis)
-    return positions
-
-
-def check_start_index(start_index: Any, inputs: Any, sequence_axis: int = 1) -> None:
+def check_start_index(start_index: Any, inputs: Any) -> None:
     """Refuses what is not an integer, or integers of shape `()` or `(batch,)`."""
     expected = "an integer, or an integer tensor of shape () or (batch,)"
     if isinstance(start_index, int) and not isinstance(start_index, bool):
-        _check_last_position(start_index, inputs.shape[sequence_axis])
+        _check_last_position(start_index, inputs.shape[1])
         return
     if not hasattr(start_index, "shape") or dtype_of(start_index) not in (
         INTEGER_POSITIONS
@@ -123,11 +99,11 @@ def check_numbers(name: str, numbers: Any) -> None:
         )
 
 
-def check_positions(positions: Any, inputs: Any, sequence_axis: int = 1) -> None:
+def check_positions(positions: Any, inputs: Any) -> None:
     """Refuses positions that are no numbers or do not fit the inputs."""
     check_numbers("positions", positions)
     shape = tuple(positions.shape)
-    fits = len(shape) in (1, 2) and _same(shape[-1], inputs.shape[sequence_axis])
+    fits = len(shape) in (1, 2) and _same(shape[-1], inputs.shape[1])
     if fits and len(shape) == 2:
         fits = shape[0] == 1 or _same(shape[0], inputs.shape[0])
     if not fits:

@@ -9,13 +9,17 @@ from keras import ops
 
 from keras_sinpe.arguments import boolean, finite_number, is_word
 from keras_sinpe.layers.call_arguments import (
+    WIDE_INTEGERS,
     as_tensor,
     check_mask,
-    check_places,
+    check_positions,
     check_sequence,
     check_sequence_shape,
+    check_start_index,
+    dtype_of,
 )
-from keras_sinpe.layers.wave_layer import WaveLayer, column, counting_start
+from keras_sinpe.layers.wave_layer import WaveLayer
+from keras_sinpe.rotation import encode_range
 from keras_sinpe.waves import WaveParameters
 
 
@@ -165,13 +169,22 @@ class SinusoidalPositionalEncoding(WaveLayer):
     def _encoding(
         self, inputs: Any, start_index: Any, positions: Any, mask: Any
     ) -> Any:
+        # Starts of 64 bits may lie beyond int32: their positions are looked at singly.
+        wide = not isinstance(start_index, int) and dtype_of(start_index) in (
+            WIDE_INTEGERS
+        )
+        dtype = dtype_of(start_index) if wide else "int32"
+        if not isinstance(start_index, int):
+            start_index = ops.cast(start_index, dtype)
         if self.positions_from_mask:
-            start_index, dtype = counting_start(start_index)
             counted = ops.cumsum(ops.cast(mask, dtype), axis=1) - 1
-            positions = ops.maximum(counted, 0) + column(start_index)
+            positions = ops.maximum(counted, 0) + _column(start_index)
         if positions is not None:
             return self.encode(positions)
-        return self.encode_sequence(start_index, ops.shape(inputs)[1])
+        length = ops.shape(inputs)[1]
+        if not wide and len(getattr(start_index, "shape", ())) == 0:
+            return encode_range(self.tables, start_index, length)
+        return self.encode(_column(start_index) + ops.arange(length, dtype=dtype))
 
     def _input_factor(self) -> float:
         if self.input_scale == "sqrt_dim":
@@ -182,12 +195,11 @@ class SinusoidalPositionalEncoding(WaveLayer):
         self, inputs: Any, start_index: Any, positions: Any, mask: Any
     ) -> tuple[Any, Any]:
         check_sequence(inputs, self.tables.waves.feature_dim)
-        positions = check_places(start_index, positions, inputs)
-        if positions is not None and self.positions_from_mask:
-            raise ValueError(
-                "`positions` must not be given when `positions_from_mask` is set. "
-                "Received: positions_from_mask=True with positions"
-            )
+        check_start_index(start_index, inputs)
+        if positions is not None:
+            self._refuse_two_positions(start_index)
+            positions = as_tensor(positions)
+            check_positions(positions, inputs)
         if mask is None:
             mask = getattr(inputs, "_keras_mask", None)
         if mask is not None:
@@ -200,6 +212,18 @@ class SinusoidalPositionalEncoding(WaveLayer):
                 "Received: mask=None"
             )
         return positions, mask
+
+    def _refuse_two_positions(self, start_index: Any) -> None:
+        if not isinstance(start_index, int) or start_index != 0:
+            raise ValueError(
+                "`start_index` and `positions` must not both be given. "
+                f"Received: start_index={start_index} with positions"
+            )
+        if self.positions_from_mask:
+            raise ValueError(
+                "`positions` must not be given when `positions_from_mask` is set. "
+                "Received: positions_from_mask=True with positions"
+            )
 
     def compute_output_spec(
         self,
@@ -220,3 +244,10 @@ class SinusoidalPositionalEncoding(WaveLayer):
         """The configuration from which the layer can be made again, as plain JSON."""
         own = ("input_scale", "learned_scale", "positions_from_mask", "zero_masked")
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
+
+
+def _column(start_index: Any) -> Any:
+    """A `(batch,)` start as `(batch, 1)`; scalars as they are."""
+    if isinstance(start_index, int) or len(start_index.shape) == 0:
+        return start_index
+    return ops.expand_dims(start_index, -1)

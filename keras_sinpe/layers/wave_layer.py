@@ -8,7 +8,7 @@ from keras import ops
 
 from keras_sinpe.digit_tables import DigitTables
 from keras_sinpe.layers.call_arguments import INTEGER_POSITIONS, WIDE_INTEGERS, dtype_of
-from keras_sinpe.rotation import encode_integers, encode_range, encode_reals
+from keras_sinpe.rotation import encode_integers, encode_reals
 from keras_sinpe.waves import WaveParameters
 
 
@@ -42,20 +42,7 @@ class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
         """The tables of the encoding; they exist once the layer is built."""
         if self._tables is None:
             raise ValueError(f"Layer `{self.name}` must be built before it encodes.")
-        if self._tables.dtype != self.encoding_dtype:
-            # `dtype_policy` was set since.
-            self.make_tables(self._tables.waves.feature_dim)
         return self._tables
-
-    def encode_sequence(self, start_index: Any, length: Any) -> Any:
-        """Encodings of `length` positions from `start_index` on.
-
-        `(length, feature_dim)`, or `(batch, length, feature_dim)` for a start each.
-        """
-        start_index, dtype = counting_start(start_index)
-        if dtype == "int32" and len(getattr(start_index, "shape", ())) == 0:
-            return encode_range(self.tables, start_index, length)
-        return self.encode(column(start_index) + ops.arange(length, dtype=dtype))
 
     def encode(self, positions: Any) -> Any:
         """Encodings of a tensor of positions: `(..., feature_dim)`."""
@@ -75,22 +62,3 @@ class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
     def get_config(self) -> dict[str, Any]:
         """The configuration from which the layer can be made again, as plain JSON."""
         return {**super().get_config(), **asdict(self.parameters)}
-
-
-def counting_start(start_index: Any) -> tuple[Any, str]:
-    """`start_index`, and the dtype to count on from it without wrapping around.
-
-    Starts of 64 bits may lie beyond int32: their positions are looked at singly.
-    """
-    if isinstance(start_index, int):
-        return start_index, "int32"
-    given = dtype_of(start_index)
-    dtype = given if given in WIDE_INTEGERS else "int32"
-    return ops.cast(start_index, dtype), dtype
-
-
-def column(start_index: Any) -> Any:
-    """A `(batch,)` start as `(batch, 1)`; scalars as they are."""
-    if isinstance(start_index, int) or len(start_index.shape) == 0:
-        return start_index
-    return ops.expand_dims(start_index, -1)
