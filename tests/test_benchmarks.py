@@ -1,6 +1,7 @@
 """The harness measures what it says: no test here looks at a time."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from benchmarks.costs import Cost, CostPlan, file_size, import_, peak_memory, tr
 from benchmarks.demands import DEMANDS, Demand, demanded_cells
 from benchmarks.memory import peak_bytes
 from benchmarks.peers import OURS, PEERS, Peer
+from benchmarks.programs import same_programs
 from benchmarks.results import Results, this_machine
 from benchmarks.runtimes import prepare
 from benchmarks.tables import amount, tables
@@ -130,6 +132,26 @@ def test_what_is_timed_adds_the_encoding(peer, runtime):
     np.testing.assert_allclose(output, expected, rtol=0, atol=SUM_TOLERANCE)
 
 
+XLA = Case("xla", 2, 16, 8)
+
+
+def test_a_peer_that_computes_the_same_is_the_same_program():
+    again = replace(PEERS[OURS], name="again")
+    assert same_programs({XLA: [PEERS[OURS], again]}) == {XLA: ["again"]}
+
+
+def test_a_peer_that_computes_more_is_another_program():
+    def build(case, longest):
+        exact = PEERS[OURS].build(case, longest)
+        return lambda x: exact(exact(x))
+
+    assert same_programs({XLA: [Peer("twice", build)]}) == {XLA: []}
+
+
+def test_programs_are_compared_under_xla_alone():
+    assert same_programs({Case("function", 2, 16, 8): [PEERS[OURS]]}) == {}
+
+
 @pytest.mark.parametrize("runtime", ["function", "ort"])
 @pytest.mark.parametrize("peer", AT_HAND[:2], ids=lambda peer: peer.name)
 def test_arbitrary_positions_are_the_positions_given(peer, runtime):
@@ -232,7 +254,7 @@ def results(errors):
     timed = run(plan, Console(quiet=True))
     costs = [*file_size(TINY), Cost("import", OURS, "after Keras", 0.0312, "s")]
     lost = Error("KerasHub", "mixed_float16", 2**17, float("nan"))
-    return Results(timed.machine, timed.effort, timed.times, costs, [*errors, lost])
+    return replace(timed, costs=costs, errors=[*errors, lost])
 
 
 def test_a_quick_run_times_every_peer_that_can_run(results):
@@ -251,6 +273,7 @@ def test_results_survive_their_file(results, tmp_path):
     assert texts[0] == texts[1]
     assert list(again.times) == list(results.times)
     assert again.costs == results.costs
+    assert again.same_programs == results.same_programs != {}
     assert np.isnan(again.errors[-1].error)
 
 
@@ -259,7 +282,9 @@ def test_the_file_is_strict_json_of_known_rows(results, tmp_path):
     document = json.loads(
         (tmp_path / "results.json").read_text(), parse_constant=pytest.fail
     )
-    assert list(document) == ["machine", "effort", "costs", "errors", "times"]
+    assert list(document) == [
+        *("machine", "effort", "costs", "errors", "same_programs", "times")
+    ]
     assert set(document["machine"]) == set(this_machine())
     assert set(document["times"][0]) == {
         *("runtime", "batch", "length", "width", "policy", "positions"),
@@ -282,7 +307,9 @@ def test_tables_print_ratios_growth_errors_and_verdicts():
     times = {
         Case("ort", 1, 1024): {OURS: [0.001] * 3, "KerasHub": [0.005] * 3},
         Case("ort", 1, 4096): {OURS: [0.004] * 3, "KerasHub": [0.012] * 3},
+        Case("xla", 1, 4096): {OURS: [0.004] * 3, "KerasHub": [0.003] * 3},
     }
+    same = {Case("xla", 1, 4096): ["KerasHub"]}
     costs = [
         Cost("import", OURS, "after Keras", 0.0312, "s"),
         Cost("construction", OURS, "1024 features", 0.4, "s"),
@@ -292,7 +319,7 @@ def test_tables_print_ratios_growth_errors_and_verdicts():
         Error(OURS, "mixed_float16", 2**12, 2.4e-4),
         Error(OURS, "mixed_bfloat16", 2**12, None),
     ]
-    lines = printed(Results({}, Effort(3, 0.1), times, costs, errors))
+    lines = printed(Results({}, Effort(3, 0.1), times, costs, errors, same))
     for expected in (
         "│ 1 x 1024 x 512 │ 1 │ 5.00 (5.00 to 5.00) │ - │ - │ - │",
         "│ ONNX Runtime │ 1024 to 4096 │ 4.00 │ 2.40 │ - │ - │ - │",
@@ -302,6 +329,8 @@ def test_tables_print_ratios_growth_errors_and_verdicts():
         "│ 5.00 (5.00 to 5.00) │ 5.00 │ met │",
         "│ ONNX Runtime, 1 x 4096 x 512 │ >= 4 times as fast as KerasHub │ 4 │ 12 "
         "│ 3.00 (3.00 to 3.00) │ 3.00 │ MISSED │",
+        "│ XLA, 1 x 4096 x 512 │ >= 1 times as fast as KerasHub │ 4 │ 3 "
+        "│ 0.75 (0.75 to 0.75) │ 0.75 │ same program │",
         "│ import │ after Keras │ 50 ms │ 31.2 ms │ met │",
         "│ construction │ 1024 features │ 300 ms │ 400 ms │ MISSED │",
     ):

@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import keras
+import onnx
 import pytest
 from export_models import dense, run_onnx, subclassed
 from keras import layers
+
+from keras_sinpe import SinusoidalPositionalEncoding
 
 ROOT = Path(__file__).parent.parent
 SCRIPTS = ["to_onnx", "to_saved_model", "check_parity"]
@@ -59,6 +62,17 @@ def test_a_fresh_process_exports_and_says_nothing_but_the_report(tmp_path, model
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(f"Parity PASSED: {path} in 4 runs\n")
     assert path.is_file()
+
+
+@pytest.mark.parametrize(("flags", "branches"), [([], 1), (["--no-branches"], 0)])
+def test_a_runtime_without_control_flow_gets_none(call, tmp_path, flags, branches):
+    x = keras.Input((None, 4), name="x")
+    model = keras.Model(x, SinusoidalPositionalEncoding(name="encoding")(x))
+    model.save(tmp_path / "model.keras")
+    target = tmp_path / "model.onnx"
+    call("to_onnx", tmp_path / "model.keras", target, "--lengths", "2", *flags)
+    operators = [node.op_type for node in onnx.load(target).graph.node]
+    assert operators.count("If") == branches
 
 
 def test_another_backend_is_refused_in_one_sentence(tmp_path, model_file):

@@ -1,5 +1,7 @@
 """The layer inside `tf.function`, compiled by XLA, traced once for every length."""
 
+import re
+
 import keras
 import numpy as np
 import pytest
@@ -189,3 +191,13 @@ def test_inputs_that_are_not_dense_are_refused(kind):
         "`inputs` must be a dense tensor; pad ragged sequences and pass a mask. "
         f"Received: inputs={kind} tensor" in str(caught.value)
     )
+
+
+def test_xla_leaves_one_addition_of_a_fixed_length():
+    layer = keras_sinpe.SinusoidalPositionalEncoding()
+    add = tf.function(lambda x: layer(x), jit_compile=True)
+    x = tf.zeros((1, 4096, 512))
+    program = add.experimental_get_compiler_ir(x)(stage="optimized_hlo")
+    operations = re.findall(r" = [\w\[\],{}]+ (\w+)\(", program)
+    assert operations.count("add") == 1
+    assert set(operations) <= {"parameter", "constant", "add", "fusion"}
