@@ -200,4 +200,4 @@ def test_xla_leaves_one_addition_of_a_fixed_length():
     program = add.experimental_get_compiler_ir(x)(stage="optimized_hlo")
     operations = re.findall(r" = [\w\[\],{}]+ (\w+)\(", program)
     assert operations.count("add") == 1
-    assert set(operations) <= {"parameter", "constant", "add", "fusion"}
+    assert set(operations) <= {"parameter", "constant", "add", "fusion", "call"}
