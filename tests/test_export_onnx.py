@@ -236,7 +236,7 @@ def test_an_unsupported_operator_is_named_with_its_layer(tmp_path):
 
 def test_an_invalid_graph_is_refused_in_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "keras_sinpe.exporting.onnx.convert", lambda *_: onnx.ModelProto()
+        "keras_sinpe.exporting.onnx.convert", lambda *_, **__: onnx.ModelProto()
     )
     with pytest.raises(ExportError) as raised:
         export_onnx(dense(), tmp_path / "model.onnx")
