@@ -13,9 +13,9 @@ NAMES = re.compile(r"(?<=%)[\w.\-]+|, (metadata|parameter_replication)=\{[^}]*\}
 
 
 def compiled_program(peer: Peer, case: Case) -> str:
-    """The operations that XLA runs for `peer` in `case`, in order, without names.
+    """The operations that XLA runs for `peer` in `case`, sorted, without names.
 
-    Numbers stored in the program are left out; what is computed with them is not.
+    The numbers of stored tables are left out: the time does not depend on them.
     """
     import tensorflow as tf
 

@@ -40,10 +40,14 @@ def nonzero_number(name: str, value: Any) -> float:
 
 def positive_integer(name: str, value: Any) -> int:
     """`value` as a Python integer above zero."""
-    expected = "an integer above 0"
+    return integer_from(1, name, value, "an integer above 0")
+
+
+def integer_from(least: int, name: str, value: Any, expected: str) -> int:
+    """`value` as a Python integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(refusal(name, expected, value))
-    if value < 1:
+    if value < least:
         raise ValueError(refusal(name, expected, value))
     return int(value)
 

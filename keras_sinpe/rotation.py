@@ -144,14 +144,21 @@ def _consecutive_rotations(
 
 def _run_rotation(tables: DigitTables, run: Tensor) -> Rotation:
     """The rotation by 128 blocks times `run`, non-negative and of shape `(n,)`."""
-    sizes, look_ups = DIGIT_SIZES[1:], []
-    for size, table in zip(sizes, tables.block_digits[1:], strict=True):
-        rest = run // size
-        digit = run if size == sizes[-1] else run - rest * size
-        look_ups.append(_look_up(table, digit))
-        run = rest
-    first, second, third = look_ups
+    first, second, third = (
+        _look_up(table, digit)
+        for table, digit in zip(tables.block_digits[1:], _digits(run), strict=True)
+    )
     return _product(_product(first, third), second)
+
+
+def _digits(run: Tensor) -> list[Tensor]:
+    """The digits of a non-negative `run`, lowest first."""
+    digits = []
+    for size in DIGIT_SIZES[1:-1]:
+        rest = run // size
+        digits.append(run - rest * size)
+        run = rest
+    return [*digits, run]
 
 
 def _fraction_rotation(tables: DigitTables, fraction: Tensor) -> Rotation:

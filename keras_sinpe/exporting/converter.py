@@ -65,7 +65,7 @@ def convert(
         except Exception as error:
             complaints.append(f"{type(error).__name__}: {error}")
     raise_complaints(model, complaints)
-    _store_captured_tensors(proto, function.get_concrete_function())
+    store_captured_tensors(proto, function.get_concrete_function())
     fold_constant_shapes(proto.graph)
     copy_passed_on_tensors(proto.graph)
     if branches:
@@ -92,7 +92,7 @@ def _no_copies() -> Iterator[None]:
             os.environ[COPIES_OFF] = before
 
 
-def _store_captured_tensors(proto: Any, function: Any) -> None:
+def store_captured_tensors(proto: Any, function: Any) -> None:
     """Make initializers of tensors that the model holds beside its variables.
 
     The converter makes inputs of them.

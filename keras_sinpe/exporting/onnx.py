@@ -79,9 +79,10 @@ def export_onnx(
             size between float32 inputs and outputs. The report has the error that this
             costs; it may be up to 500 times larger. Real-valued positions need
             float32: float16 holds no integers above 2048 in full.
-        branches: Whether the graph may hold an `If` per encoding, which spares a copy
-            of it at every length up to 64 and at the multiples of 64. For runtimes
-            that take no control flow.
+        branches: Whether the graph may hold an `If` per encoding that counts from 0,
+            which spares a copy of it at every length up to 64 and at the multiples of
+            64. False for runtimes that take no control flow, and for tools that rename
+            no tensor in it, such as `onnx.compose.add_prefix`.
         overwrite: Whether an existing ONNX file may be replaced. A file that holds
             anything else never is.
         batch_sizes: For the check, see `check_parity`.

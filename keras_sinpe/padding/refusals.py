@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from keras_sinpe.arguments import finite_number, refusal
+from keras_sinpe.arguments import finite_number, integer_from, refusal
 from keras_sinpe.padding.comparison import Run
 from keras_sinpe.padding.sequences import PaddedSequence
 from keras_sinpe.padding.tracing import Call
@@ -16,12 +16,7 @@ from keras_sinpe.padding.tracing import Call
 
 def known_length(name: str, value: Any) -> int:
     """`value` as a Python integer of at least 0."""
-    expected = "an integer of at least 0"
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(refusal(name, expected, value))
-    if value < 0:
-        raise ValueError(refusal(name, expected, value))
-    return int(value)
+    return integer_from(0, name, value, "an integer of at least 0")
 
 
 def known_tolerance(name: str, value: Any) -> float:
