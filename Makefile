@@ -53,9 +53,9 @@ FLOOR := keras==3.10.0 tensorflow-cpu==2.19.0 tf2onnx==1.17.0 onnx==1.17.0 \
 # That Keras refuses a model that ignores an input; the newer one exports it.
 test-floor: .venv-floor/.installed
 	.venv-floor/bin/python -m pytest tests/engine tests/layers tests/tensorflow_only \
-		tests/test_export_models.py tests/test_export_onnx.py \
-		tests/test_export_saved_model.py --deselect \
-		tests/test_export_onnx.py::test_an_input_that_the_model_ignores_is_kept
+		tests/exporting/test_export_models.py tests/exporting/test_export_onnx.py \
+		tests/exporting/test_export_saved_model.py --deselect \
+		tests/exporting/test_export_onnx.py::test_an_input_that_the_model_ignores_is_kept
 
 .venv-floor/.installed: setup.cfg
 	$(PYTHON) -m venv $(@D)

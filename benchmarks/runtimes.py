@@ -81,14 +81,12 @@ def onnx_bytes(peer: Peer, case: Case, longest: int) -> bytes:
     import tf2onnx
 
     from keras_sinpe.exporting.converter import store_captured_tensors
-    from keras_sinpe.exporting.whole_blocks import spare_copies
 
     function = traced(peer, case, longest)
     proto, _ = tf2onnx.convert.from_function(
         function, input_signature=_signature(peer, case), opset=OPSET
     )
     store_captured_tensors(proto, function.get_concrete_function())
-    spare_copies(proto.graph)
     return proto.SerializeToString()
 
 

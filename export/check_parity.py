@@ -26,11 +26,6 @@ def main() -> None:
     parser.add_argument(
         "artifact", metavar="ARTIFACT", help="a SavedModel directory or an ONNX file"
     )
-    parser.add_argument(
-        "--isolated",
-        action="store_true",
-        help="run the artifact in a process of its own, without Keras",
-    )
     add_check_arguments(parser)
     arguments = parser.parse_args()
     import_quietly()
@@ -40,7 +35,6 @@ def main() -> None:
         report = check_parity(
             load_model(arguments.model, arguments.modules),
             arguments.artifact,
-            isolated=arguments.isolated,
             **check_options(arguments),
         )
     print(report.to_json() if arguments.json else report)

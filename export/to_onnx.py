@@ -40,12 +40,6 @@ def main() -> None:
         help="float16: half the size, float32 inputs and outputs (default: float32)",
     )
     parser.add_argument(
-        "--no-branches",
-        dest="branches",
-        action="store_false",
-        help="write no `If`, for runtimes that take none",
-    )
-    parser.add_argument(
         "--overwrite", action="store_true", help="replace an existing ONNX file"
     )
     add_check_arguments(parser)
@@ -60,7 +54,6 @@ def main() -> None:
             arguments.target,
             opset_version=arguments.opset,
             precision=arguments.precision,
-            branches=arguments.branches,
             overwrite=arguments.overwrite,
             **check_options(arguments),
         )

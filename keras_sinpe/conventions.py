@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keras_sinpe.arguments import choice
-from keras_sinpe.waves import WaveParameters
+from keras_sinpe.engine.waves import WaveParameters
 
 _HALVES = {"layout": "halves"}
 _SHIFTED_HALVES = {"layout": "halves", "frequency_shift": 1.0}

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keras_sinpe.arguments import finite_number, positive_number, refusal
-from keras_sinpe.digit_tables import cosines_and_sines
-from keras_sinpe.wave_pairs import complete_pairs, pair_up
-from keras_sinpe.waves import TURN, TURN_BITS, WaveParameters
+from keras_sinpe.engine.digit_tables import cosines_and_sines
+from keras_sinpe.engine.pairs import complete_pairs, pair_up
+from keras_sinpe.engine.waves import TURN, TURN_BITS, WaveParameters
 
 Array = NDArray[np.float64]
 

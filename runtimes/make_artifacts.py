@@ -17,7 +17,7 @@ import tensorflow as tf
 from models import MODELS, SIGNATURES, VOCABULARY
 
 from keras_sinpe import export_onnx, export_saved_model
-from keras_sinpe.signatures import read_signature
+from keras_sinpe.model.signatures import read_signature
 
 BATCHES = (1, 3)
 LENGTHS = (1, 7, 128, 1024, 4096)

@@ -1,11 +1,9 @@
-import doctest
-
 import keras
 import mpmath
 import numpy as np
 import pytest
 
-from keras_sinpe import properties, wave_pairs
+from keras_sinpe import properties
 from keras_sinpe.properties import (
     coverage,
     dot_product,
@@ -41,13 +39,6 @@ def textbook(position, feature_dim):
         ]
         pairs = [(mpmath.sin(angle), mpmath.cos(angle)) for angle in angles]
     return np.array([float(value) for pair in pairs for value in pair])
-
-
-@pytest.mark.parametrize("module", [properties, wave_pairs])
-def test_the_examples_of_the_docstrings_run(module):
-    results = doctest.testmod(module)
-    assert results.attempted
-    assert not results.failed
 
 
 # --- encoding

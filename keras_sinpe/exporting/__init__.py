@@ -1,6 +1,6 @@
 """Any Keras model on TensorFlow to an artifact, proved before it gets its name."""
 
-from keras_sinpe.exporting.description import Description, describe
+from keras_sinpe.artifacts.description import Description, describe
 from keras_sinpe.exporting.errors import ExportError
 from keras_sinpe.exporting.onnx import OPSETS, export_onnx
 from keras_sinpe.exporting.saved_model import export_saved_model

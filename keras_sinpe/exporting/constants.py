@@ -1,7 +1,5 @@
 """Fold what the converter leaves of constants, and store none that nothing uses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

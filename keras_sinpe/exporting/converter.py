@@ -1,7 +1,5 @@
 """From a Keras model to an ONNX graph with names that mean something."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,12 +10,11 @@ import numpy as np
 
 from keras_sinpe.exporting.constants import fold_constant_shapes
 from keras_sinpe.exporting.converter_log import converter_complaints, raise_complaints
-from keras_sinpe.exporting.erfc import OP_HANDLERS
 from keras_sinpe.exporting.errors import ExportError
 from keras_sinpe.exporting.loops import copy_passed_on_tensors
 from keras_sinpe.exporting.serving import named_call, tensor_specs
-from keras_sinpe.exporting.whole_blocks import spare_copies
-from keras_sinpe.signatures import Signature
+from keras_sinpe.exporting.tf2onnx_repairs import OP_HANDLERS
+from keras_sinpe.model.signatures import Signature
 
 COPIES_OFF = "TF2ONNX_CATCH_ERRORS"
 
@@ -32,20 +29,17 @@ def convert(
     signature: Signature,
     opset_version: int,
     axes: Axes,
-    *,
-    branches: bool = True,
 ) -> Any:
     """Convert a float32 model to an `onnx.ModelProto`.
 
     Args:
-        model: The Keras model.
-        signature: Its inputs.
-        opset_version: Version of the ONNX operators.
-        axes: One size or symbol per axis of every output.
-        branches: Whether an `If` may spare a copy of the encoding.
+        model: the Keras model.
+        signature: its inputs.
+        opset_version: version of the ONNX operators.
+        axes: one size or symbol per axis of every output.
 
     Raises:
-        ExportError: The converter failed or complained, or lost a name on the way.
+        ExportError: the converter failed or complained, or lost a name on the way.
     """
     import tensorflow as tf
     import tf2onnx
@@ -68,8 +62,6 @@ def convert(
     store_captured_tensors(proto, function.get_concrete_function())
     fold_constant_shapes(proto.graph)
     copy_passed_on_tensors(proto.graph)
-    if branches:
-        spare_copies(proto.graph)
     _declare_interface(proto, signature, axes)
     return proto
 

@@ -1,7 +1,5 @@
 """Listen to the converter: it logs what it cannot convert and goes on regardless."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator

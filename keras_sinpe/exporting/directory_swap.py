@@ -1,7 +1,5 @@
 """Put a finished directory in the place of another one."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil
@@ -20,7 +18,7 @@ def replace_directory(new: Path, target: Path) -> None:
     two leaves both, whole, beside the target.
 
     Args:
-        new: The finished directory, on the same file system.
+        new: the finished directory, on the same file system.
         target: A directory, or nothing.
     """
     if not target.exists():

@@ -1,7 +1,5 @@
 """Weights and activations of an ONNX graph in half precision."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -75,7 +73,7 @@ def in_half_precision(proto: Any) -> Any:
     Numbers beyond the range of float16, as in attention masks, become its largest.
 
     Args:
-        proto: The model in float32.
+        proto: the model in float32.
 
     Returns:
         The model in float16; the names and dtypes of inputs and outputs are the same.

@@ -1,7 +1,5 @@
 """Let no tensor be an input and an output of a loop's body at once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 
@@ -13,7 +11,7 @@ def copy_passed_on_tensors(graph: Any) -> None:
     of every recurrent layer (issue 35874 of its repository).
 
     Args:
-        graph: The `onnx.GraphProto` of the model, changed in place.
+        graph: the `onnx.GraphProto` of the model, changed in place.
     """
     for node in graph.node:
         for attribute in node.attribute:

@@ -1,15 +1,12 @@
 """Export a Keras model to ONNX, and prove it."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from keras_sinpe.exporting.axes import output_axes
-from keras_sinpe.exporting.backend import require_tensorflow
+from keras_sinpe.artifacts.record import describe_export, store_in_onnx
 from keras_sinpe.exporting.converter import convert
 from keras_sinpe.exporting.errors import ExportError
 from keras_sinpe.exporting.half_precision import (
@@ -17,18 +14,18 @@ from keras_sinpe.exporting.half_precision import (
     check_precision,
     in_half_precision,
 )
-from keras_sinpe.exporting.memory import release_memory
-from keras_sinpe.exporting.metadata import describe_export, store_in_onnx
+from keras_sinpe.exporting.output_axes import output_axes
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_file
 from keras_sinpe.exporting.size_limit import check_size
-from keras_sinpe.full_precision import full_precision
-from keras_sinpe.parity.check_options import check_options
-from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
-from keras_sinpe.parity.keras_runner import KerasRunner
+from keras_sinpe.model.backend import require_tensorflow
+from keras_sinpe.model.float32 import full_precision
+from keras_sinpe.model.prepared import KerasRunner
+from keras_sinpe.model.sampling import Inputs
+from keras_sinpe.model.signatures import check_model, read_signature
+from keras_sinpe.model.tolerances import TOLERANCES
+from keras_sinpe.parity.check import BATCH_SIZES, Tolerance, check_parity
+from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
-from keras_sinpe.parity.sampling import Inputs
-from keras_sinpe.parity.tolerances import TOLERANCES
-from keras_sinpe.signatures import check_model, read_signature
 
 OPSETS = range(13, 19)
 
@@ -41,7 +38,6 @@ def export_onnx(
     output_names: Sequence[str] | None = None,
     opset_version: int = 17,
     precision: str = "float32",
-    branches: bool = True,
     overwrite: bool = True,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     lengths: Sequence[int] | None = None,
@@ -70,42 +66,38 @@ def export_onnx(
 
     Args:
         model: A built Keras model: Functional, Sequential or subclassed.
-        filepath: The file to write, with any name, in a folder that exists.
-        input_signature: Needed for subclassed models only: the list of positional
+        filepath: the file to write, with any name, in a folder that exists.
+        input_signature: needed for subclassed models only: the list of positional
             arguments of `call`, as for `keras.Model.export`.
-        output_names: Names for the flattened outputs instead of the model's own.
-        opset_version: Version of the ONNX operators, 13 to 18.
+        output_names: names for the flattened outputs instead of the model's own.
+        opset_version: version of the ONNX operators, 13 to 18.
         precision: `"float32"`, or `"float16"` for weights and activations of half the
             size between float32 inputs and outputs. The report has the error that this
             costs; it may be up to 500 times larger. Real-valued positions need
             float32: float16 holds no integers above 2048 in full.
-        branches: Whether the graph may hold an `If` per encoding that counts from 0,
-            which spares a copy of it at every length up to 64 and at the multiples of
-            64. False for runtimes that take no control flow, and for tools that rename
-            no tensor in it, such as `onnx.compose.add_prefix`.
-        overwrite: Whether an existing ONNX file may be replaced. A file that holds
+        overwrite: whether an existing ONNX file may be replaced. A file that holds
             anything else never is.
-        batch_sizes: For the check, see `check_parity`.
-        lengths: For the check, see `check_parity`.
-        inputs: For the check, see `check_parity`.
-        tolerance: For the check, see `check_parity`.
-        progress: Show a progress bar during the check.
+        batch_sizes: for the check, see `check_parity`.
+        lengths: for the check, see `check_parity`.
+        inputs: for the check, see `check_parity`.
+        tolerance: for the check, see `check_parity`.
+        progress: show a progress bar during the check.
 
     Returns:
         The report of the check, which passed.
 
     Raises:
-        ExportError: The backend is not TensorFlow, an operator cannot be converted, the
+        ExportError: the backend is not TensorFlow, an operator cannot be converted, the
             weights exceed the 2 GB of an ONNX file, or real-valued positions meet
             float16.
-        FileExistsError: The file exists and `overwrite` is false, or it is not an ONNX
+        FileExistsError: the file exists and `overwrite` is false, or it is not an ONNX
             file.
-        FileNotFoundError: The folder does not exist.
+        FileNotFoundError: the folder does not exist.
         IsADirectoryError: `filepath` is a directory.
-        ParityError: The file does not compute what the model computes.
-        PermissionError: The folder cannot be written to.
+        ParityError: the file does not compute what the model computes.
+        PermissionError: the folder cannot be written to.
         TypeError: `model` is not a Keras model, or an option is of another type.
-        ValueError: The model is not built, is subclassed and has no `input_signature`,
+        ValueError: the model is not built, is subclassed and has no `input_signature`,
             `opset_version` or `precision` is unknown, or an option of the check would
             let it prove nothing, see `check_parity`.
 
@@ -142,8 +134,7 @@ def export_onnx(
         reference = full_precision(model)
         signature = read_signature(reference, input_signature, output_names)
         axes = output_axes(KerasRunner(reference, signature), inputs)
-        proto = convert(reference, signature, opset_version, axes, branches=branches)
-        release_memory()
+        proto = convert(reference, signature, opset_version, axes)
         if precision == "float16":
             check_positions(proto.graph)
             proto = in_half_precision(proto)

@@ -1,7 +1,5 @@
 """Write beside the target, then rename: its name never holds a part of anything."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil
@@ -24,15 +22,15 @@ def staged_file(filepath: str | os.PathLike[str], overwrite: bool) -> Iterator[P
     an ONNX file is ever replaced.
 
     Args:
-        filepath: The target. A link is followed.
-        overwrite: Whether an existing file may be replaced.
+        filepath: the target. A link is followed.
+        overwrite: whether an existing file may be replaced.
 
     Raises:
-        FileExistsError: The target exists and `overwrite` is false, or it is a file of
+        FileExistsError: the target exists and `overwrite` is false, or it is a file of
             something else.
-        FileNotFoundError: The folder of the target does not exist.
-        IsADirectoryError: The target is a directory.
-        PermissionError: The folder cannot be written to.
+        FileNotFoundError: the folder of the target does not exist.
+        IsADirectoryError: the target is a directory.
+        PermissionError: the folder cannot be written to.
     """
     target = _target(filepath, overwrite)
     if target.is_dir():
@@ -66,9 +64,9 @@ def staged_directory(
     Like `staged_file`. Only an empty directory or a SavedModel is ever replaced.
 
     Raises:
-        FileExistsError: The target exists and `overwrite` is false, or it is a
+        FileExistsError: the target exists and `overwrite` is false, or it is a
             directory of something else.
-        NotADirectoryError: The target is a file.
+        NotADirectoryError: the target is a file.
     """
     target = _target(filepath, overwrite)
     _check_replaceable(filepath, target)

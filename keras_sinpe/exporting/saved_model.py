@@ -1,7 +1,5 @@
 """Export a Keras model to a TensorFlow SavedModel, and prove it."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
@@ -9,8 +7,7 @@ from typing import Any
 
 import keras
 
-from keras_sinpe.exporting.backend import require_tensorflow
-from keras_sinpe.exporting.metadata import describe_export, store_in_saved_model
+from keras_sinpe.artifacts.record import describe_export, store_in_saved_model
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_directory
 from keras_sinpe.exporting.serving import (
     named_call,
@@ -18,12 +15,13 @@ from keras_sinpe.exporting.serving import (
     structured_specs,
     tensor_specs,
 )
-from keras_sinpe.full_precision import full_precision
-from keras_sinpe.parity.check_options import check_options
-from keras_sinpe.parity.checking import BATCH_SIZES, Tolerance, check_parity
+from keras_sinpe.model.backend import require_tensorflow
+from keras_sinpe.model.float32 import full_precision
+from keras_sinpe.model.sampling import Inputs
+from keras_sinpe.model.signatures import Signature, check_model, read_signature
+from keras_sinpe.parity.check import BATCH_SIZES, Tolerance, check_parity
+from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
-from keras_sinpe.parity.sampling import Inputs
-from keras_sinpe.signatures import Signature, check_model, read_signature
 
 
 def export_saved_model(
@@ -54,35 +52,35 @@ def export_saved_model(
 
     Args:
         model: A built Keras model: Functional, Sequential or subclassed.
-        filepath: The directory to write, in a folder that exists.
-        input_signature: Needed for subclassed models only: the list of positional
+        filepath: the directory to write, in a folder that exists.
+        input_signature: needed for subclassed models only: the list of positional
             arguments of `call`, as for `keras.Model.export`.
-        output_names: Names for the flattened outputs instead of the model's own.
-        endpoints: Further models to serve under a name each, such as a `step` that
+        output_names: names for the flattened outputs instead of the model's own.
+        endpoints: further models to serve under a name each, such as a `step` that
             decodes one token; variables that they share with `model` are stored once.
             Each must be Functional or Sequential, and is checked with random inputs of
             its own.
-        overwrite: Whether an existing SavedModel may be replaced. A directory that
+        overwrite: whether an existing SavedModel may be replaced. A directory that
             holds anything else never is.
-        batch_sizes: For the check, see `check_parity`.
-        lengths: For the check, see `check_parity`.
-        inputs: For the check, see `check_parity`.
-        tolerance: For the check, see `check_parity`.
-        progress: Show a progress bar during the check.
+        batch_sizes: for the check, see `check_parity`.
+        lengths: for the check, see `check_parity`.
+        inputs: for the check, see `check_parity`.
+        tolerance: for the check, see `check_parity`.
+        progress: show a progress bar during the check.
 
     Returns:
         The report of the check, which passed.
 
     Raises:
-        ExportError: The backend is not TensorFlow.
-        FileExistsError: The directory exists and `overwrite` is false, or it is not a
+        ExportError: the backend is not TensorFlow.
+        FileExistsError: the directory exists and `overwrite` is false, or it is not a
             SavedModel.
-        FileNotFoundError: The folder does not exist.
+        FileNotFoundError: the folder does not exist.
         NotADirectoryError: `filepath` is a file.
-        ParityError: The SavedModel does not compute what a model computes.
-        PermissionError: The folder cannot be written to.
+        ParityError: the SavedModel does not compute what a model computes.
+        PermissionError: the folder cannot be written to.
         TypeError: `model` is not a Keras model, or an option is of another type.
-        ValueError: The model is not built, is subclassed and has no `input_signature`,
+        ValueError: the model is not built, is subclassed and has no `input_signature`,
             or an option of the check would let it prove nothing, see `check_parity`.
 
     Example:

@@ -1,13 +1,11 @@
 """The TensorFlow function that an artifact holds: named inputs, named outputs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import keras
 
-from keras_sinpe.signatures import Signature, name_outputs
+from keras_sinpe.model.signatures import Signature, name_outputs
 
 
 def tensor_specs(signature: Signature) -> list[Any]:

@@ -1,7 +1,5 @@
 """ONNX files hold less than 2 GB."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

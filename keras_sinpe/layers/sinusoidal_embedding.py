@@ -7,9 +7,9 @@ import keras
 from keras import ops
 
 from keras_sinpe.arguments import positive_integer
+from keras_sinpe.engine.waves import WaveParameters
 from keras_sinpe.layers.call_arguments import check_numbers
 from keras_sinpe.layers.wave_layer import WaveLayer
-from keras_sinpe.waves import WaveParameters
 
 
 @keras.saving.register_keras_serializable(package="keras_sinpe")

@@ -8,6 +8,8 @@ import keras
 from keras import ops
 
 from keras_sinpe.arguments import boolean, finite_number, is_word
+from keras_sinpe.engine.rotation import encode_range
+from keras_sinpe.engine.waves import WaveParameters
 from keras_sinpe.layers.call_arguments import (
     WIDE_INTEGERS,
     as_tensor,
@@ -19,8 +21,6 @@ from keras_sinpe.layers.call_arguments import (
     dtype_of,
 )
 from keras_sinpe.layers.wave_layer import WaveLayer
-from keras_sinpe.rotation import encode_range
-from keras_sinpe.waves import WaveParameters
 
 
 @keras.saving.register_keras_serializable(package="keras_sinpe")

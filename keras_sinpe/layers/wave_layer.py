@@ -6,10 +6,10 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_sinpe.digit_tables import DigitTables
+from keras_sinpe.engine.digit_tables import DigitTables
+from keras_sinpe.engine.rotation import encode_integers, encode_reals
+from keras_sinpe.engine.waves import WaveParameters
 from keras_sinpe.layers.call_arguments import INTEGER_POSITIONS, WIDE_INTEGERS, dtype_of
-from keras_sinpe.rotation import encode_integers, encode_reals
-from keras_sinpe.waves import WaveParameters
 
 
 class WaveLayer(keras.layers.Layer):  # type: ignore[misc]

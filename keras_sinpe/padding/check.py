@@ -1,7 +1,5 @@
 """The padding check: perturb what must not matter, and see whether it does."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,18 +49,18 @@ def check_padding(
 
     Args:
         model: A built Keras model on the TensorFlow backend.
-        inputs: Sample arrays, structured like the inputs of the model, or a dict by
+        inputs: sample arrays, structured like the inputs of the model, or a dict by
             input name. Padding is welcome beside at least one token per row. `None`
             samples them, which needs a Functional or Sequential model.
-        causal: Whether outputs must not depend on later tokens.
-        padding_id: The id that pads the integer inputs, or one id per input name,
+        causal: whether outputs must not depend on later tokens.
+        padding_id: the id that pads the integer inputs, or one id per input name,
             for a model that derives its masks from it. `None` takes the masks that
             layers make: `Embedding(mask_zero=True)`, `Masking`, `compute_mask`.
-        extra_padding: Positions to append; 0 leaves the lengths alone. Inputs with a
+        extra_padding: positions to append; 0 leaves the lengths alone. Inputs with a
             declared length always keep it.
-        tolerance: Largest change per unit of the largest valid value (at least 1).
+        tolerance: largest change per unit of the largest valid value (at least 1).
             `None` takes the one of the model's coarsest dtype, 1e-5 for float32.
-        seed: Seed of the sampled and perturbing values.
+        seed: seed of the sampled and perturbing values.
 
     Returns:
         The report. It prints as a table and names the first layer whose output has
@@ -71,7 +69,7 @@ def check_padding(
     Raises:
         TypeError: `model` is not a Keras model, `extra_padding` not an integer, or
             `tolerance` not a number.
-        ValueError: The backend is not TensorFlow, nothing marks the padding, the
+        ValueError: the backend is not TensorFlow, nothing marks the padding, the
             inputs do not fit, a number is out of range, or two equal runs differ.
 
     >>> import keras

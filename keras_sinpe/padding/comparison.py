@@ -1,7 +1,5 @@
 """How far the values at valid positions moved between two runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,11 +32,11 @@ class Probe:
     """Two runs whose valid outputs must be equal.
 
     Attributes:
-        name: What was perturbed.
-        before: The run without the perturbation.
-        after: The run with it.
-        changed: The sequence whose later tokens were changed; `None` if padding was.
-        last: Last position of `changed` that must not change.
+        name: what was perturbed.
+        before: the run without the perturbation.
+        after: the run with it.
+        changed: the sequence whose later tokens were changed; `None` if padding was.
+        last: last position of `changed` that must not change.
     """
 
     name: str

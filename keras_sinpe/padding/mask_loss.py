@@ -1,7 +1,5 @@
 """Where the Keras mask of a model is lost first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the padding check refuses before it compares anything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,25 +1,20 @@
 """What the padding check found, as a table, as JSON and as an error."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rich.console import Group
+from typing import Any
 
 
 class PaddingError(Exception):
     """Valid outputs of a model depend on what they must not see.
 
     Attributes:
-        report: The whole report.
+        report: the whole report.
     """
 
-    def __init__(self, report: PaddingReport) -> None:
+    def __init__(self, report: "PaddingReport") -> None:
         self.report = report
         worst = report.worst
         super().__init__(
@@ -35,12 +30,12 @@ class Change:
     """The largest change of one output under one perturbation.
 
     Attributes:
-        output: Name of the output.
-        probe: What was perturbed: "padding appended", "padding replaced" or
+        output: name of the output.
+        probe: what was perturbed: "padding appended", "padding replaced" or
             "later tokens changed".
-        largest: Largest absolute change over the values that must not change.
-        where: Index of that value in the output; `None` where nothing changed.
-        tolerance: Largest change that rounding explains.
+        largest: largest absolute change over the values that must not change.
+        where: index of that value in the output; `None` where nothing changed.
+        tolerance: largest change that rounding explains.
     """
 
     output: str
@@ -60,8 +55,8 @@ class MaskLoss:
     """The first layer whose output has no mask although its input had one.
 
     Attributes:
-        layer: Path of the layer or operation inside the model, such as "encoder/add".
-        reason: Why the mask is gone, as a clause.
+        layer: path of the layer or operation inside the model, such as "encoder/add".
+        reason: why the mask is gone, as a clause.
     """
 
     layer: str
@@ -73,11 +68,11 @@ class PaddingReport:
     """Everything the padding check measured.
 
     Attributes:
-        model: Name of the model.
-        changes: One entry per probe and output.
-        mask_loss: Where the Keras mask is lost first; harmless in a model that hands
+        model: name of the model.
+        changes: one entry per probe and output.
+        mask_loss: where the Keras mask is lost first; harmless in a model that hands
             its mask on explicitly, and `None` where it is never lost.
-        first_leak: Path of the first layer whose valid outputs changed, or `None`.
+        first_leak: path of the first layer whose valid outputs changed, or `None`.
     """
 
     model: str
@@ -134,7 +129,7 @@ class PaddingReport:
         console.print(self, highlight=False, soft_wrap=True)
         return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
-    def __rich__(self) -> Group:
+    def __rich__(self) -> Any:
         from rich.console import Group
         from rich.table import Table
         from rich.text import Text

@@ -1,17 +1,15 @@
 """Padded sample inputs for a model that declares its inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import keras
 import numpy as np
 
+from keras_sinpe.model.signatures import Signature
+from keras_sinpe.model.tensor_specs import TensorSpec
 from keras_sinpe.padding.sequences import Feeds
 from keras_sinpe.padding.tracing import Trace, tracing
-from keras_sinpe.signatures import Signature
-from keras_sinpe.tensor_specs import TensorSpec
 
 BATCH = 3
 LENGTH = 11

@@ -1,7 +1,5 @@
 """The padded inputs of a model, and how they are perturbed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -17,9 +15,9 @@ class PaddedSequence:
     """Inputs that share their length and padding.
 
     Attributes:
-        inputs: Names of the inputs.
-        valid: Which positions hold tokens, of shape `(batch, length)`.
-        growth: Number of padded positions that the check appends.
+        inputs: names of the inputs.
+        valid: which positions hold tokens, of shape `(batch, length)`.
+        growth: number of padded positions that the check appends.
     """
 
     inputs: tuple[str, ...]
@@ -43,12 +41,12 @@ def find_sequences(
     """Group the inputs by length, each group with the mask of its shape.
 
     Args:
-        feeds: One array per input.
-        masks: Masks of shape `(batch, length)`, `True` at tokens.
-        may_grow: Per input, whether the model takes any length.
-        extra_padding: Growth of the first group. The others grow by one more each, so
+        feeds: one array per input.
+        masks: masks of shape `(batch, length)`, `True` at tokens.
+        may_grow: per input, whether the model takes any length.
+        extra_padding: growth of the first group. The others grow by one more each, so
             that an output tells by its growth which group it follows.
-        unmasked: Whether groups without a mask count, as wholly valid ones.
+        unmasked: whether groups without a mask count, as wholly valid ones.
     """
     by_shape: dict[tuple[int, ...], list[str]] = {}
     for name, array in feeds.items():

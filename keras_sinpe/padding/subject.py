@@ -1,13 +1,12 @@
 """The model under the padding check, its inputs, and its runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
 import numpy as np
 
+from keras_sinpe.model.signatures import Signature, check_model, read_signature
 from keras_sinpe.padding.comparison import Run
 from keras_sinpe.padding.refusals import refuse_unknown_ids
 from keras_sinpe.padding.samples import sample_feeds
@@ -19,15 +18,14 @@ from keras_sinpe.padding.sequences import (
     padding_values,
 )
 from keras_sinpe.padding.tracing import Trace, tracing
-from keras_sinpe.signatures import Signature, check_model, read_signature
 
 
 class Subject:
     """A model that can be run on perturbed inputs.
 
     Attributes:
-        feeds: One array per input name.
-        rng: The source of every random value of the check.
+        feeds: one array per input name.
+        rng: the source of every random value of the check.
     """
 
     def __init__(

@@ -1,7 +1,5 @@
 """One run of a model with every layer call written down, masks included."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -22,14 +20,14 @@ class Call:
 
     layer: Any
     path: str
-    parent: Call | None
+    parent: "Call | None"
     inputs: list[Any]
     masks_before: list[Any]
     masks_after: list[Any] = field(default_factory=list)
     outputs: list[Any] = field(default_factory=list)
     output_masks: list[Any] = field(default_factory=list)
 
-    def ancestors(self) -> Iterator[Call]:
+    def ancestors(self) -> Iterator["Call"]:
         """The calls that enclose this one, innermost first."""
         call = self.parent
         while call is not None:
@@ -47,13 +45,13 @@ class Trace:
     """The finished calls of one run, in the order in which they returned.
 
     Attributes:
-        padding_row: Given the width of an `Embedding`, the vector that stands for
+        padding_row: given the width of an `Embedding`, the vector that stands for
             padding; `None` keeps the layer's own.
-        padded_ids: Arrays of token ids, each with the id that pads it.
-        masks: The masks that layers made from unmasked inputs.
-        calls: The finished calls.
-        failed: The innermost call that raised an error, or `None`.
-        replaced: Whether `padding_row` was used.
+        padded_ids: arrays of token ids, each with the id that pads it.
+        masks: the masks that layers made from unmasked inputs.
+        calls: the finished calls.
+        failed: the innermost call that raised an error, or `None`.
+        replaced: whether `padding_row` was used.
     """
 
     padding_row: Callable[[int], np.ndarray] | None = None

@@ -1,10 +1,11 @@
 """Proof that an exported artifact computes what its Keras model computes."""
 
-from keras_sinpe.parity.checking import check_parity
-from keras_sinpe.parity.comparison import Case, Comparison, Fault
+from keras_sinpe.artifacts.runners import FeedError, open_runner
+from keras_sinpe.model.tensor_specs import Case
+from keras_sinpe.model.tolerances import TOLERANCES
+from keras_sinpe.parity.check import check_parity
+from keras_sinpe.parity.comparison import Comparison, Fault
 from keras_sinpe.parity.report import ParityError, ParityReport
-from keras_sinpe.parity.runners import FeedError, open_runner
-from keras_sinpe.parity.tolerances import TOLERANCES
 
 __all__ = [
     "TOLERANCES",

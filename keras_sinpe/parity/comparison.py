@@ -1,7 +1,5 @@
 """Compare what an artifact computed with what the model computed, fault by fault."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from keras_sinpe.parity.tolerances import tolerance_for
+from keras_sinpe.model.tensor_specs import Case
+from keras_sinpe.model.tolerances import tolerance_for
 
 Array = np.ndarray[Any, Any]
 
@@ -20,8 +19,8 @@ class Fault:
 
     Attributes:
         kind: "name", "dtype", "shape", "nan", "value", "refused" or "empty".
-        output: The output, the input, or empty where the whole run is concerned.
-        message: What differs, and where.
+        output: the output, the input, or empty where the whole run is concerned.
+        message: what differs, and where.
     """
 
     kind: str
@@ -30,45 +29,18 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Case:
-    """The sizes of one run: `batch` and one length per other free axis."""
-
-    batch: int
-    axes: tuple[tuple[str, int], ...] = ()
-
-    @classmethod
-    def of(cls, batch: int, lengths: Mapping[str, int]) -> Case:
-        """The case with these lengths by axis."""
-        return cls(batch, tuple(lengths.items()))
-
-    @property
-    def lengths(self) -> dict[str, int]:
-        """The length of every free axis but the batch."""
-        return dict(self.axes)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Every free axis with its size."""
-        return {"batch": self.batch, **self.lengths}
-
-    def __str__(self) -> str:
-        lengths = ", ".join(f"{axis} {size}" for axis, size in self.axes)
-        return f"batch {self.batch}" + (f", {lengths}" if lengths else "")
-
-
-@dataclass(frozen=True)
 class Comparison:
     """One output of one run.
 
     Attributes:
-        output: Its name.
-        case: The sizes of the run.
-        shape: The shape that the model computed.
-        dtype: The dtype that the model computed.
-        error: Largest absolute difference; infinity where the two cannot be compared.
-        index: Where the largest difference is; `None` where there is none.
-        tolerance: What `error` may be at most.
-        faults: Everything that differs.
+        output: its name.
+        case: the sizes of the run.
+        shape: the shape that the model computed.
+        dtype: the dtype that the model computed.
+        error: largest absolute difference; infinity where the two cannot be compared.
+        index: where the largest difference is; `None` where there is none.
+        tolerance: what `error` may be at most.
+        faults: everything that differs.
     """
 
     output: str
@@ -96,11 +68,11 @@ def compare(
     """Compare dtype, shape, NaN and values of one output, each on its own.
 
     Args:
-        output: Its name.
-        case: The sizes of the run, for the messages.
-        expected: What the model computed.
-        received: What the artifact computed.
-        tolerance: See `tolerance_for`.
+        output: its name.
+        case: the sizes of the run, for the messages.
+        expected: what the model computed.
+        received: what the artifact computed.
+        tolerance: see `tolerance_for`.
 
     Returns:
         The comparison, with one fault for each thing that differs.

@@ -1,12 +1,10 @@
 """Compare the names and dtypes that an artifact declares with those of its model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
+from keras_sinpe.artifacts.runners import Port
+from keras_sinpe.model.signatures import Signature
 from keras_sinpe.parity.comparison import Fault
-from keras_sinpe.parity.runners import Port
-from keras_sinpe.signatures import Signature
 
 
 def input_faults(signature: Signature, ports: Mapping[str, Port]) -> list[Fault]:

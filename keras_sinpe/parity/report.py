@@ -1,7 +1,5 @@
 """What a parity check found: a table for people, JSON for programs."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
@@ -16,10 +14,10 @@ class ParityError(Exception):
     """An artifact does not compute what its model computes.
 
     Attributes:
-        report: The whole report.
+        report: the whole report.
     """
 
-    def __init__(self, report: ParityReport) -> None:
+    def __init__(self, report: "ParityReport") -> None:
         self.report = report
         super().__init__(
             f"The artifact {report.artifact!r} differs from its model.\n{report}"
@@ -31,12 +29,12 @@ class ParityReport:
     """Every comparison of an artifact with its model.
 
     Attributes:
-        artifact: Path of the artifact.
-        comparisons: One for each output of each run, in the order of the runs.
-        faults: What concerns the artifact or a run as a whole: names and dtypes of its
+        artifact: path of the artifact.
+        comparisons: one for each output of each run, in the order of the runs.
+        faults: what concerns the artifact or a run as a whole: names and dtypes of its
             inputs and outputs, and runs that it refused.
-        notes: What a reader should know, such as a rebuild in float32.
-        versions: Version of everything involved, by package.
+        notes: what a reader should know, such as a rebuild in float32.
+        versions: version of everything involved, by package.
     """
 
     artifact: str

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from keras_sinpe.arguments import positive_integer, refusal
+from keras_sinpe.engine.waves import WaveParameters
 from keras_sinpe.layers.call_arguments import LAST_POSITION
-from keras_sinpe.plots.axes import COLOURS, axes_or_new, tidy
+from keras_sinpe.plots.drawing import COLOURS, axes_or_new, tidy
 from keras_sinpe.properties import encoding
-from keras_sinpe.waves import WaveParameters
 
 Array = NDArray[np.float64]
 

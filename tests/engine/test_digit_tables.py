@@ -4,8 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from keras_sinpe.digit_tables import DigitTables, cosines_and_sines
-from keras_sinpe.waves import WaveParameters
+from keras_sinpe.engine.digit_tables import DigitTables, cosines_and_sines
+from keras_sinpe.engine.waves import WaveParameters
 
 EIGHTH = 1 << 61  # an eighth of a turn in 2**-64 turns
 

@@ -7,9 +7,9 @@ from exactness import INTEGER_TOLERANCE, REAL_TOLERANCE, as_float64, assert_exac
 from keras import ops
 
 from keras_sinpe import reference
-from keras_sinpe.digit_tables import DigitTables
-from keras_sinpe.rotation import encode_integers, encode_range, encode_reals
-from keras_sinpe.waves import WaveParameters
+from keras_sinpe.engine.digit_tables import DigitTables
+from keras_sinpe.engine.rotation import encode_integers, encode_range, encode_reals
+from keras_sinpe.engine.waves import WaveParameters
 
 FIRST, LAST = -(2**31), 2**31 - 1
 CORNERS = [FIRST, FIRST + 1, -(2**30), -(2**25), -5000, -65, -64, -63, -1, 0, 1, 63, 64]

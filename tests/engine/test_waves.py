@@ -11,7 +11,7 @@ from conventions import CONVENTIONS
 from keras import ops
 
 from keras_sinpe import reference
-from keras_sinpe.waves import TURN, WaveParameters
+from keras_sinpe.engine.waves import TURN, WaveParameters
 
 # Frequency, its factor 2 pi, product and sum each round an angle to 53 bits.
 ANGLE_ROUNDINGS = 4 * 2.0**-53

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from keras import ops
+from peer_vectors import PEER_TOLERANCE, PLAIN, SPECIAL, expected, positions
 
 from keras_sinpe import (
     SinusoidalPositionalEncoding,
@@ -9,7 +10,6 @@ from keras_sinpe import (
     reference,
 )
 from keras_sinpe.conventions import layout_permutation
-from tests.peer_vectors import PEER_TOLERANCE, PLAIN, SPECIAL, expected, positions
 
 # The stored vectors that each convention must reproduce.
 VECTORS = {

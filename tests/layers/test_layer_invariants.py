@@ -5,7 +5,7 @@ from exactness import INTEGER_TOLERANCE, as_float64, encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keras_sinpe.waves import WaveParameters
+from keras_sinpe.engine.waves import WaveParameters
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 WIDTHS = st.one_of(st.integers(1, 64), st.just(512))

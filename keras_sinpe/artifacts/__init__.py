@@ -1,0 +1,1 @@
+"""Files that a runtime loads: how each is run, and what it says of itself."""

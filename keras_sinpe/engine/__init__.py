@@ -1,0 +1,1 @@
+"""The encoding itself: parameters, waves, tables, products. Knows no layer."""

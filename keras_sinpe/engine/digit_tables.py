@@ -1,0 +1,141 @@
+"""Waves turned into tables of rotations, one row per digit of a position.
+
+A shift of position by `k` rotates the sine and cosine of a wave by `frequency * k`. A
+position is `64 * block + low`; the block is written in four digits. Each digit looks up
+one rotation here, made with exact reduction, so no angle is ever formed in a graph.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keras_sinpe.engine.pairs import Lanes, lanes_of
+from keras_sinpe.engine.waves import TURN_BITS, Waves, radians
+
+Table = NDArray[np.floating]
+
+# Positions per block: the lowest digit. Rows of a block are one product away from the
+# block's first row, so a run of consecutive positions needs few full rotations.
+BLOCK = 64
+
+# Blocks are |block| <= 2**25: the int32 range. Sizes of their digits, lowest first; the
+# last holds one more row, for block -2**25. Four digits are the fewest that keep the
+# tables of a width of 512 under one megabyte (a fifth costs 20 % of the time).
+DIGIT_SIZES = (128, 64, 64, 65)
+DIGIT_PLACES = (1, 2**7, 2**13, 2**19)
+
+# Bits of a position's fraction per digit.
+FRACTION_BITS = 7
+
+_UINT64_TURN = 1 << 64
+
+
+@dataclass(frozen=True)
+class DigitTables:
+    """The rotations that encode a position, and the waves they came from.
+
+    Attributes:
+        waves: the waves, `feature_dim` of them.
+        dtype: `"float32"` or `"float64"`, the dtype of every table.
+    """
+
+    waves: Waves
+    dtype: str
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """Where the features of each frequency sit."""
+        return lanes_of(self.waves.turns)
+
+    @cached_property
+    def block_digits(self) -> tuple[tuple[Table, Table], ...]:
+        """For each digit of a block, cosines and sines, `(size, frequencies)` each."""
+        return tuple(
+            self._rotations(
+                [BLOCK * place * turn for turn in self.lanes.frequencies], size
+            )
+            for size, place in zip(DIGIT_SIZES, DIGIT_PLACES, strict=True)
+        )
+
+    @cached_property
+    def low_digit(self) -> tuple[Table, Table]:
+        """Waves in place `0 .. 63` and a quarter turn on, `(64, feature_dim)` each."""
+        angles = _angles(self.waves.turns, np.arange(BLOCK))
+        angles += _reduced(self.waves.phase_turns)
+        cosines, sines = cosines_and_sines(angles)
+        wave, quadrature = (self.waves.amplitude * part for part in (sines, cosines))
+        return wave.astype(self.dtype), quadrature.astype(self.dtype)
+
+    @cached_property
+    def low_digit_lanes(self) -> tuple[tuple[Table, Table], ...]:
+        """`low_digit`, lane by lane: `(64, frequencies)` each."""
+        wave, quadrature = (self.lanes.split(table) for table in self.low_digit)
+        return tuple(zip(wave, quadrature, strict=True))
+
+    @cached_property
+    def fraction_digits(self) -> tuple[tuple[Table, Table], ...]:
+        """Cosines and sines of the digits `-64 .. 64` of a fraction, level by level.
+
+        Level `k` counts in `2 ** (-7 * (k + 1))` of a position. There are as many
+        levels as bring the fastest wave's remaining angle below half a radian.
+        """
+        fastest = max(np.abs(self.waves.frequency), default=0.0)
+        bits = math.ceil(math.log2(fastest)) if fastest > 1 else 0
+        levels = -(-bits // FRACTION_BITS)
+        return tuple(
+            self._rotations(
+                [turn >> (FRACTION_BITS * level) for turn in self.lanes.frequencies],
+                2**FRACTION_BITS + 1,
+                -(2**FRACTION_BITS // 2),
+            )
+            for level in range(1, levels + 1)
+        )
+
+    @cached_property
+    def radians(self) -> Table:
+        """The frequencies in radians per position, `(frequencies,)`."""
+        return radians(self.lanes.frequencies).astype(self.dtype)
+
+    def _rotations(
+        self, turns: Sequence[int], count: int, first: int = 0
+    ) -> tuple[Table, Table]:
+        cosines, sines = cosines_and_sines(
+            _angles(turns, np.arange(first, first + count))
+        )
+        return cosines.astype(self.dtype), sines.astype(self.dtype)
+
+
+def cosines_and_sines(angles: NDArray[np.uint64]) -> tuple[Table, Table]:
+    """Cosine and sine, in float64, of angles in 2**-64 turns.
+
+    The angle is reduced to an eighth of a turn first: near a multiple of a quarter
+    turn the small one of the two keeps its relative precision, so both are correctly
+    rounded in float32.
+    """
+    eighth, quarter_bits = np.uint64(_UINT64_TURN // 8), np.uint64(62)
+    quadrant = (angles + eighth) >> quarter_bits
+    rest = (angles - (quadrant << quarter_bits)).view("int64")
+    radians = rest * (2 * np.pi / _UINT64_TURN)
+    cosine, sine = np.cos(radians), np.sin(radians)
+    odd = quadrant % 2 == 1
+    cosine, sine = np.where(odd, sine, cosine), np.where(odd, cosine, sine)
+    np.negative(cosine, where=(quadrant == 1) | (quadrant == 2), out=cosine)
+    np.negative(sine, where=quadrant >= 2, out=sine)
+    return cosine, sine
+
+
+def _angles(turns: Sequence[int], digits: NDArray[np.int_]) -> NDArray[np.uint64]:
+    """Every digit times every frequency, modulo a turn: integers in 2**-64 turns."""
+    return digits.astype("uint64")[:, None] * _reduced(turns)
+
+
+def _reduced(turns: Sequence[int]) -> NDArray[np.uint64]:
+    rounding = 1 << (TURN_BITS - 65)
+    return np.array(
+        [((turn + rounding) >> (TURN_BITS - 64)) % _UINT64_TURN for turn in turns],
+        "uint64",
+    )

@@ -1,0 +1,59 @@
+"""How large an id may be: the embeddings that an integer input runs into."""
+
+from typing import Any
+
+import keras
+
+from keras_sinpe.model.signatures import Signature
+
+
+def integer_limits(model: Any, signature: Signature) -> dict[str, int]:
+    """The number of ids that each integer input may take, where the model tells.
+
+    In a Functional model the input is followed to the first embedding on every path,
+    through nested models too. Elsewhere nothing tells which embedding an input feeds,
+    so the smallest one counts for all.
+
+    Args:
+        model: A Keras model.
+        signature: its inputs.
+
+    Returns:
+        The smallest `input_dim` for each input that reaches an embedding.
+    """
+    integers = [spec.name for spec in signature.inputs if "int" in spec.dtype]
+    if not isinstance(model, keras.Function):
+        smallest = min(_vocabularies(model), default=None)
+        return {} if smallest is None else dict.fromkeys(integers, smallest)
+    limits = {}
+    names = keras.tree.flatten(signature.arguments)
+    tensors = keras.tree.flatten(model.inputs)
+    for name, tensor in zip(names, tensors, strict=True):
+        reached = _reached(model, [tensor])
+        if name in integers and reached:
+            limits[name] = min(reached)
+    return limits
+
+
+def _vocabularies(layer: Any) -> list[int]:
+    sublayers = layer._flatten_layers() if hasattr(layer, "_flatten_layers") else []
+    return [s.input_dim for s in sublayers if isinstance(s, keras.layers.Embedding)]
+
+
+def _reached(model: Any, sources: list[Any]) -> list[int]:
+    """Walk the graph of `model` from `sources`, and into the models it calls."""
+    carried, sizes = {id(tensor) for tensor in sources}, []
+    for operation in model.operations:
+        for node in operation._inbound_nodes:
+            taken = [i for i, t in enumerate(node.input_tensors) if id(t) in carried]
+            if not taken:
+                continue
+            if isinstance(operation, keras.Function):
+                inner = [operation.inputs[i] for i in taken]
+                found = _reached(operation, inner)
+            else:
+                found = _vocabularies(operation)
+            sizes += found
+            if not found:
+                carried |= {id(tensor) for tensor in node.output_tensors}
+    return sizes
