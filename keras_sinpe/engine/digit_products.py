@@ -27,15 +27,14 @@ def split(position: int | Tensor) -> tuple[Any, Any, Any]:
     OpenVINO divides int32 by way of float32. Multiples of 8192 are exact there and
     rounding is monotone, so the quotient by 8192 is at most one too far, as it is where
     a runtime rounds negative quotients towards zero; the sign of the remainder shows
-    either. All that follows stays below 2**24, where float32 is exact. Comparisons are
-    with 0 for the same reason.
+    either. All that follows stays below 2**24, where float32 is exact.
     """
     size = SPAN * BLOCK
     span = position // size
     rest = position - span * size
     if not isinstance(position, int):
-        too_far = ops.cast(rest < 0, "int32")
-        span, rest = span - too_far, rest + too_far * size
+        too_far = ops.minimum(ops.sign(rest), 0)  # -1 or 0
+        span, rest = span + too_far, rest - too_far * size
     within = rest // BLOCK
     return span, within, rest - within * BLOCK
 
