@@ -1,5 +1,6 @@
 """The few operations that `keras.ops` would do in a costlier way."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -29,3 +30,18 @@ def cosine_and_sine(angles: Any) -> tuple[Any, Any]:
 
         return jnp.cos(angles), jnp.sin(angles)
     return ops.cos(angles), ops.sin(angles)
+
+
+def stored_or_computed(
+    stored: Any, from_table: Callable[[], Any], computed: Callable[[], Any]
+) -> Any:
+    """Encodings from a table where `stored` holds, a `bool` or a tensor of one.
+
+    Only TensorFlow, whose graphs are exported, asks a tensor: on the others it would
+    wait for a device, and compute both ways under `vmap`.
+    """
+    if isinstance(stored, bool):
+        return from_table() if stored else computed()
+    if keras.backend.backend() == "tensorflow":
+        return ops.cond(stored, from_table, computed)
+    return computed()

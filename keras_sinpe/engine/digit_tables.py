@@ -43,10 +43,12 @@ class DigitTables:
     Attributes:
         waves: the waves, `feature_dim` of them.
         dtype: `"float32"` or `"float64"`, the dtype of every table.
+        stored_rows: how many encodings are stored, from position 0 on; at most 8192.
     """
 
     waves: Waves
     dtype: str
+    stored_rows: int = 0
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -82,6 +84,18 @@ class DigitTables:
     def low_rotations(self) -> tuple[Table, Table]:
         """Cosines and sines of the low digit alone, `(64, frequencies)` each."""
         return self._rotations(self.pairs.frequencies, BLOCK)
+
+    @cached_property
+    def rows(self) -> Table:
+        """The first encodings, `(stored_rows, feature_dim)`: as a graph computes them.
+
+        Within the first span the rotation of a block is that of its digit; what is left
+        are the same two products and the same sum, each rounded.
+        """
+        block, low = divmod(np.arange(self.stored_rows), BLOCK)
+        cosine, sine = (self.pairs.spread(table) for table in self.block_digits[0])
+        wave, quadrature = self.low_digit
+        return wave[low] * cosine[block] + quadrature[low] * sine[block]
 
     @cached_property
     def fraction_digits(self) -> tuple[tuple[Table, Table], ...]:

@@ -73,6 +73,13 @@ class Pairs:
             for features in self.features
         ]
 
+    def spread(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Columns per pair as columns per feature."""
+        spread = np.empty((len(table), self.width), table.dtype)
+        for features in self.features:
+            spread[:, features[features >= 0]] = table[:, features >= 0]
+        return spread
+
 
 def pairs_of(waves: Waves) -> Pairs:
     """Finds partners: equal frequencies, phases a quarter turn apart.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from keras import ops
 
+from keras_sinpe.engine.backend_ops import stored_or_computed
 from keras_sinpe.engine.digit_products import (
     Rotation,
     Tensor,
@@ -26,6 +27,12 @@ from keras_sinpe.engine.digit_products import (
 )
 from keras_sinpe.engine.digit_tables import BLOCK, DigitTables
 from keras_sinpe.engine.pairs import Pairs
+from keras_sinpe.engine.stored_rows import (
+    positions_are_stored,
+    range_is_stored,
+    stored_at,
+    stored_range,
+)
 
 # The last float32 below 2**31: float positions beyond it have no integer to go to.
 LAST_FLOAT_POSITION = 2.0**31 - 128
@@ -44,8 +51,20 @@ def encode_range(
     Returns:
         Tensor of shape `(length, feature_dim)` and the dtype of the tables.
     """
+    stored = range_is_stored(tables, start, length)
+    return stored_or_computed(
+        stored,
+        lambda: stored_range(tables, start, length),
+        lambda: _computed_range(tables, start, length),
+    )
+
+
+def _computed_range(
+    tables: DigitTables, start: int | Tensor, length: int | Tensor
+) -> Tensor:
     if _is_short(start, length):
-        return encode_integers(tables, start + ops.arange(length, dtype="int32"))
+        positions = start + ops.arange(length, dtype="int32")
+        return _encoding(tables, *_integer_block(tables, positions))
     rotation, places, offset = _blocks(tables, start, length)
     cosine, sine = (_join(tables.pairs, [part, part], (-1, 1)) for part in rotation)
     wave, quadrature = (
@@ -75,7 +94,13 @@ def rotate_range(
 
 def encode_integers(tables: DigitTables, positions: Tensor) -> Tensor:
     """Encodings of int32 `positions` of any shape: `(..., feature_dim)`."""
-    return _shaped(positions, _encoding(tables, *_integer_block(tables, positions)))
+    flat = ops.reshape(positions, (-1,))
+    encoding = stored_or_computed(
+        positions_are_stored(tables, flat),
+        lambda: stored_at(tables, flat),
+        lambda: _encoding(tables, *_integer_block(tables, flat)),
+    )
+    return _shaped(positions, encoding)
 
 
 def rotate_integers(tables: DigitTables, positions: Tensor) -> Rotation:

@@ -1,0 +1,56 @@
+"""The first rows of an encoding, looked up instead of computed."""
+
+from typing import Any
+
+from keras import ops
+
+from keras_sinpe.engine.backend_ops import take_rows
+from keras_sinpe.engine.digit_tables import DigitTables
+
+Tensor = Any
+
+
+def range_is_stored(
+    tables: DigitTables, start: int | Tensor, length: int | Tensor
+) -> bool | Tensor:
+    """Whether the table holds all positions of a range; a `bool` where that is known.
+
+    Comparisons are with 0, which runtimes with integers in float32 do exactly.
+    """
+    last_start = tables.stored_rows - length
+    if isinstance(start, int):
+        if not 0 <= start < tables.stored_rows:
+            return False
+        return last_start - start >= 0  # type: ignore[no-any-return]
+    if isinstance(last_start, int) and last_start < 0:
+        return False
+    if tables.stored_rows == 0:
+        return False
+    return ops.minimum(start, last_start - start) >= 0  # type: ignore[no-any-return]
+
+
+def stored_range(
+    tables: DigitTables, start: int | Tensor, length: int | Tensor
+) -> Tensor:
+    """The rows of a range that is stored: `(length, feature_dim)`."""
+    if isinstance(start, int) and isinstance(length, int):
+        return ops.convert_to_tensor(tables.rows[start : start + length])
+    rows = ops.convert_to_tensor(tables.rows)
+    if isinstance(start, int):
+        return rows[start : start + length]
+    # Not a slice: XLA refuses one that is too long, in a branch not taken too.
+    return take_rows(rows, start + ops.arange(length, dtype="int32"))
+
+
+def positions_are_stored(tables: DigitTables, positions: Tensor) -> bool | Tensor:
+    """Whether the table holds all of int32 `positions`, `(n,)`."""
+    if tables.stored_rows == 0:
+        return False
+    # ONNX Runtime takes no minimum of nothing.
+    inside = ops.minimum(positions, tables.stored_rows - 1 - positions)
+    return ops.min(ops.pad(inside, (0, 1))) >= 0  # type: ignore[no-any-return]
+
+
+def stored_at(tables: DigitTables, positions: Tensor) -> Tensor:
+    """The rows at int32 `positions`, `(n,)`: `(n, feature_dim)`."""
+    return take_rows(ops.convert_to_tensor(tables.rows), positions)
