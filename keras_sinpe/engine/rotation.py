@@ -41,16 +41,22 @@ def encode_range(
         Tensor of shape `(length, feature_dim)` and the dtype of the tables.
     """
     if not isinstance(start, int) and isinstance(length, int) and length < BLOCK:
-        return encode_integers(tables, start + ops.arange(length, dtype="int32"))
+        positions = start + ops.arange(length, dtype="int32")
+        beyond = ops.logical_and(start >= 0, positions < 0)  # wrapped around
+        return encode_integers(tables, positions, beyond)
     first_block, offset = _split(start)
     # Compilers want a size that does not hang on the value of a tensor.
     spare = offset if isinstance(start, int) or not isinstance(length, int) else BLOCK
     block_count = (length + (spare + BLOCK - 1)) // BLOCK
-    if isinstance(start, int) and start >= 0:
+    # From a start up to 2**30, as many rows would have to follow to leave int32.
+    within_int32 = isinstance(length, int) or (
+        isinstance(start, int) and start <= 2**30
+    )
+    if isinstance(start, int) and start >= 0 and within_int32:
         rotation = _consecutive_rotations(tables, first_block, block_count)
     else:
         blocks = first_block + ops.arange(block_count, dtype="int32")
-        rotation = _block_rotation(tables, blocks)
+        rotation = _block_rotation(tables, blocks, blocks - 2**31 // BLOCK >= 0)
     cosine, sine = (_join(tables.lanes, [part, part], (-1, 1)) for part in rotation)
     # A short sequence needs no whole block: half of the time at length 1.
     used = _smaller(spare + length, BLOCK)
@@ -61,17 +67,26 @@ def encode_range(
     rows = ops.reshape(rows, (-1, tables.waves.feature_dim))
     if isinstance(offset, int):
         return rows[offset : offset + length]
-    return ops.slice(rows, (offset, 0), (length, tables.waves.feature_dim))
+    # JAX takes no int32 beside a Python 0 where that is an int64.
+    corner = (offset, ops.convert_to_tensor(0, "int32"))
+    return ops.slice(rows, corner, (length, tables.waves.feature_dim))
 
 
 def _smaller(size: int | Tensor, limit: int) -> int | Tensor:
     return min(size, limit) if isinstance(size, int) else ops.minimum(size, limit)
 
 
-def encode_integers(tables: DigitTables, positions: Tensor) -> Tensor:
-    """Encodings of int32 `positions` of any shape: `(..., feature_dim)`."""
+def encode_integers(
+    tables: DigitTables, positions: Tensor, beyond: Tensor | None = None
+) -> Tensor:
+    """Encodings of int32 `positions` of any shape: `(..., feature_dim)`.
+
+    Those that are `beyond` int32, booleans of the shape of the positions, give NaN.
+    """
     block, low = _split(ops.reshape(positions, (-1,)))
-    encoding = _finish(tables, _block_rotation(tables, block), low)
+    if beyond is not None:
+        beyond = ops.reshape(beyond, (-1,))
+    encoding = _finish(tables, _block_rotation(tables, block, beyond), low)
     return _reshape_as(positions, encoding)
 
 
@@ -109,13 +124,20 @@ def _split(position: int | Tensor) -> tuple[Any, Any]:
     return block - negative * (2**31 // BLOCK), low
 
 
-def _block_rotation(tables: DigitTables, block: Tensor) -> Rotation:
-    """The rotation by `64 * block`, for int32 `block` of shape `(n,)`."""
+def _block_rotation(
+    tables: DigitTables, block: Tensor, beyond: Tensor | None = None
+) -> Rotation:
+    """The rotation by `64 * block`, for int32 `block` of shape `(n,)`.
+
+    A sine of NaN, where the block is `beyond` int32, makes every feature NaN.
+    """
     number = ops.abs(block)
     run = number // RUN
     within = _look_up(tables.block_digits[0], number - run * RUN)
     cosine, sine = _product(within, _run_rotation(tables, run))
     sign = ops.cast(ops.sign(block), tables.dtype)
+    if beyond is not None:
+        sign = ops.where(beyond, float("nan"), sign)
     return cosine, sine * ops.expand_dims(sign, -1)
 
 
