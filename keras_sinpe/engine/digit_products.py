@@ -19,6 +19,7 @@ Tensor = Any
 Rotation = tuple[Tensor, Tensor]  # cosine and sine, (n, frequencies) each
 
 SPAN = DIGIT_SIZES[0]  # blocks in a span
+SPANS = 2**31 // (SPAN * BLOCK)  # of each sign
 
 
 def split(position: int | Tensor) -> tuple[Any, Any, Any]:
@@ -39,10 +40,12 @@ def split(position: int | Tensor) -> tuple[Any, Any, Any]:
     return span, within, rest - within * BLOCK
 
 
-def block_rotation(tables: DigitTables, span: Tensor, within: Tensor) -> Rotation:
+def block_rotation(
+    tables: DigitTables, span: Tensor, within: Tensor, beyond: Tensor | None = None
+) -> Rotation:
     """The rotation from 0 to the first positions of blocks, int32 `(n,)` each."""
     return product(
-        look_up(tables.block_digits[0], within), _span_rotation(tables, span)
+        look_up(tables.block_digits[0], within), _span_rotation(tables, span, beyond)
     )
 
 
@@ -52,15 +55,18 @@ def next_blocks(
     """The rotations of `count` blocks from one on that is a scalar tensor."""
     within = within + ops.arange(count, dtype="int32")
     later = within // SPAN
-    return block_rotation(tables, span + later, within - later * SPAN)
+    span = span + later
+    return block_rotation(tables, span, within - later * SPAN, _are_beyond(span))
 
 
 def next_known_blocks(
     tables: DigitTables, span: int, within: int, count: int | Tensor
 ) -> Rotation:
     """The rotations of `count` blocks from one on that is known: few look-ups."""
-    spans = (count + (within + SPAN - 1)) // SPAN
-    of_spans = _span_rotation(tables, span + ops.arange(spans, dtype="int32"))
+    spans = span + ops.arange((count + (within + SPAN - 1)) // SPAN, dtype="int32")
+    # From the first half on, as many rows would have to follow to leave int32.
+    safe = isinstance(count, int) or span < SPANS // 2
+    of_spans = _span_rotation(tables, spans, None if safe else _are_beyond(spans))
     used = smaller(within + count, SPAN)
     in_span = (ops.convert_to_tensor(table)[:used] for table in tables.block_digits[0])
     rotation = product(
@@ -71,8 +77,17 @@ def next_known_blocks(
     return cosine[within : within + count], sine[within : within + count]
 
 
-def _span_rotation(tables: DigitTables, span: Tensor) -> Rotation:
-    """The rotation by 8192 times `span`, int32 `(n,)`."""
+def _are_beyond(span: Tensor) -> Tensor:
+    return span - SPANS >= 0
+
+
+def _span_rotation(
+    tables: DigitTables, span: Tensor, beyond: Tensor | None
+) -> Rotation:
+    """The rotation by 8192 times `span`, int32 `(n,)`.
+
+    A sine of NaN, where the span is `beyond` int32, makes every feature NaN.
+    """
     first, second, third = (
         look_up(table, digit)
         for table, digit in zip(
@@ -81,6 +96,8 @@ def _span_rotation(tables: DigitTables, span: Tensor) -> Rotation:
     )
     cosine, sine = product(product(first, third), second)
     sign = ops.cast(ops.sign(span), tables.dtype)
+    if beyond is not None:
+        sign = ops.where(beyond, float("nan"), sign)
     return cosine, sine * ops.expand_dims(sign, -1)
 
 

@@ -63,8 +63,7 @@ def _computed_range(
     tables: DigitTables, start: int | Tensor, length: int | Tensor
 ) -> Tensor:
     if _is_short(start, length):
-        positions = start + ops.arange(length, dtype="int32")
-        return _encoding(tables, *_integer_block(tables, positions))
+        return _encoding(tables, *_integer_block(tables, *_next(start, length)))
     rotation, places, offset = _blocks(tables, start, length)
     cosine, sine = (_join(tables.pairs, [part, part], (-1, 1)) for part in rotation)
     wave, quadrature = (
@@ -83,7 +82,7 @@ def rotate_range(
     without phases and amplitudes, in the order of `tables.pairs.frequencies`.
     """
     if _is_short(start, length):
-        return rotate_integers(tables, start + ops.arange(length, dtype="int32"))
+        return rotate_integers(tables, *_next(start, length))
     rotation, places, offset = _blocks(tables, start, length)
     cosine, sine = product(
         tuple(ops.convert_to_tensor(table)[:places] for table in tables.low_rotations),
@@ -92,20 +91,26 @@ def rotate_range(
     return _rows(cosine, offset, length), _rows(sine, offset, length)
 
 
-def encode_integers(tables: DigitTables, positions: Tensor) -> Tensor:
-    """Encodings of int32 `positions` of any shape: `(..., feature_dim)`."""
-    flat = ops.reshape(positions, (-1,))
+def encode_integers(
+    tables: DigitTables, positions: Tensor, beyond: Tensor | None = None
+) -> Tensor:
+    """Encodings of int32 `positions` of any shape: `(..., feature_dim)`.
+
+    Those that are `beyond` int32, booleans of the shape of the positions, give NaN.
+    """
     encoding = stored_or_computed(
-        positions_are_stored(tables, flat),
-        lambda: stored_at(tables, flat),
-        lambda: _encoding(tables, *_integer_block(tables, flat)),
+        positions_are_stored(tables, positions, beyond),
+        lambda: stored_at(tables, positions),
+        lambda: _encoding(tables, *_integer_block(tables, positions, beyond)),
     )
     return _shaped(positions, encoding)
 
 
-def rotate_integers(tables: DigitTables, positions: Tensor) -> Rotation:
-    """Cosines and sines at int32 `positions` of any shape: `(..., frequencies)`."""
-    cosine, sine = _rotation(tables, *_integer_block(tables, positions))
+def rotate_integers(
+    tables: DigitTables, positions: Tensor, beyond: Tensor | None = None
+) -> Rotation:
+    """Cosines and sines at int32 `positions`, as `encode_integers` takes them."""
+    cosine, sine = _rotation(tables, *_integer_block(tables, positions, beyond))
     return _shaped(positions, cosine), _shaped(positions, sine)
 
 
@@ -123,6 +128,12 @@ def rotate_reals(tables: DigitTables, positions: Tensor) -> Rotation:
     """Cosines and sines at float `positions`, as `encode_reals` takes them."""
     cosine, sine = _rotation(tables, *_real_block(tables, positions))
     return _shaped(positions, cosine), _shaped(positions, sine)
+
+
+def _next(start: Tensor, length: int) -> tuple[Tensor, Tensor]:
+    """The positions of a range, and which of them wrapped around."""
+    positions = start + ops.arange(length, dtype="int32")
+    return positions, ops.logical_and(start >= 0, positions < 0)
 
 
 def _is_short(start: int | Tensor, length: int | Tensor) -> bool:
@@ -152,10 +163,14 @@ def _rows(blocks: Tensor, offset: int | Tensor, length: int | Tensor) -> Tensor:
     return ops.slice(rows, (offset, np.int32(0)), (length, width))
 
 
-def _integer_block(tables: DigitTables, positions: Tensor) -> tuple[Rotation, Tensor]:
+def _integer_block(
+    tables: DigitTables, positions: Tensor, beyond: Tensor | None = None
+) -> tuple[Rotation, Tensor]:
     """The rotation of the block of every position, and the place in it, `(n,)`."""
     span, within, low = split(ops.reshape(positions, (-1,)))
-    return block_rotation(tables, span, within), low
+    if beyond is not None:
+        beyond = ops.reshape(beyond, (-1,))
+    return block_rotation(tables, span, within, beyond), low
 
 
 def _real_block(tables: DigitTables, positions: Tensor) -> tuple[Rotation, Tensor]:

@@ -21,12 +21,12 @@ def range_is_stored(
     if isinstance(start, int):
         if not 0 <= start < tables.stored_rows:
             return False
-        return last_start - start >= 0  # type: ignore[no-any-return]
+        return last_start - start >= 0
     if isinstance(last_start, int) and last_start < 0:
         return False
     if tables.stored_rows == 0:
         return False
-    return ops.minimum(start, last_start - start) >= 0  # type: ignore[no-any-return]
+    return ops.minimum(start, last_start - start) >= 0
 
 
 def stored_range(
@@ -42,15 +42,20 @@ def stored_range(
     return take_rows(rows, start + ops.arange(length, dtype="int32"))
 
 
-def positions_are_stored(tables: DigitTables, positions: Tensor) -> bool | Tensor:
-    """Whether the table holds all of int32 `positions`, `(n,)`."""
+def positions_are_stored(
+    tables: DigitTables, positions: Tensor, beyond: Tensor | None
+) -> bool | Tensor:
+    """Whether the table holds all of int32 `positions`, and none is `beyond` int32."""
     if tables.stored_rows == 0:
         return False
-    # ONNX Runtime takes no minimum of nothing.
     inside = ops.minimum(positions, tables.stored_rows - 1 - positions)
-    return ops.min(ops.pad(inside, (0, 1))) >= 0  # type: ignore[no-any-return]
+    if beyond is not None:
+        inside = ops.where(beyond, -1, inside)
+    # ONNX Runtime 1.15 takes no minimum of nothing.
+    return ops.min(ops.pad(ops.reshape(inside, (-1,)), (0, 1))) >= 0
 
 
 def stored_at(tables: DigitTables, positions: Tensor) -> Tensor:
-    """The rows at int32 `positions`, `(n,)`: `(n, feature_dim)`."""
-    return take_rows(ops.convert_to_tensor(tables.rows), positions)
+    """The rows at int32 `positions` of any shape: `(n, feature_dim)`."""
+    rows = ops.convert_to_tensor(tables.rows)
+    return take_rows(rows, ops.reshape(positions, (-1,)))

@@ -2,22 +2,37 @@
 
 from typing import Any
 
-import keras
+import numpy as np
 from keras import ops
 
 from keras_sinpe.arguments import refusal
+from keras_sinpe.engine.encode import (
+    FIRST_POSITION,
+    INTEGER_POSITIONS,
+    LAST_POSITION,
+    REAL_POSITIONS,
+    dtype_of,
+)
 
-# Those that int32 holds, and those that it may not.
-NARROW_INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")
-WIDE_INTEGERS = ("uint32", "int64", "uint64")
-INTEGER_POSITIONS = NARROW_INTEGERS + WIDE_INTEGERS
-REAL_POSITIONS = ("float32", "float64")
-FIRST_POSITION, LAST_POSITION = -(2**31), 2**31 - 1
+# What Python knows at the call; everything else is a tensor.
+KNOWN = (bool, int, float, list, tuple, np.ndarray, np.generic)
+START = "an integer, or an integer tensor of shape () or (batch,)"
 
 
-def dtype_of(tensor: Any) -> str:
-    """The dtype of any backend's tensor, by its Keras name."""
-    return str(keras.backend.standardize_dtype(tensor.dtype))
+def start_at_the_door(start_index: Any, length: int | None) -> Any:
+    """A known number as `int`, known numbers as an int32 tensor, a tensor as it is."""
+    if not isinstance(start_index, KNOWN):
+        return start_index
+    if isinstance(start_index, int) and not isinstance(start_index, bool):
+        return start_index
+    starts = np.asarray(start_index)
+    if starts.dtype.kind not in "iu":
+        raise TypeError(refusal("start_index", START, start_index))
+    if starts.ndim == 0:
+        return int(starts)
+    if starts.size:
+        _check_reach(start_index, int(starts.min()), int(starts.max()), length)
+    return ops.convert_to_tensor(starts.astype("int32"))
 
 
 def check_sequence(inputs: Any, feature_dim: int) -> None:
@@ -65,28 +80,27 @@ def check_sequence_shape(shape: Any) -> None:
 
 def check_start_index(start_index: Any, inputs: Any) -> None:
     """Refuses what is not an integer, or integers of shape `()` or `(batch,)`."""
-    expected = "an integer, or an integer tensor of shape () or (batch,)"
-    if isinstance(start_index, int) and not isinstance(start_index, bool):
-        _check_last_position(start_index, inputs.shape[1])
+    if isinstance(start_index, int):
+        _check_reach(start_index, start_index, start_index, inputs.shape[1])
         return
     if not hasattr(start_index, "shape") or dtype_of(start_index) not in (
         INTEGER_POSITIONS
     ):
-        raise TypeError(refusal("start_index", expected, start_index))
+        raise TypeError(refusal("start_index", START, start_index))
     shape = tuple(start_index.shape)
     if len(shape) > 1 or (shape and not _same(shape[0], inputs.shape[0])):
         raise ValueError(
-            f"`start_index` must be {expected}. Received: start_index.shape={shape} "
+            f"`start_index` must be {START}. Received: start_index.shape={shape} "
             f"with inputs.shape={tuple(inputs.shape)}"
         )
 
 
-def _check_last_position(start_index: int, length: Any) -> None:
-    last = start_index + (length - 1 if isinstance(length, int) and length else 0)
-    if start_index < FIRST_POSITION or last > LAST_POSITION:
+def _check_reach(start_index: Any, first: int, last: int, length: Any) -> None:
+    rows_after = length - 1 if isinstance(length, int) and length else 0
+    if first < FIRST_POSITION or last + rows_after > LAST_POSITION:
         raise ValueError(
             "`start_index` must keep every position within int32, -2**31 to "
-            f"2**31 - 1. Received: start_index={start_index} and length {length}"
+            f"2**31 - 1. Received: start_index={start_index!r} and length {length}"
         )
 
 

@@ -8,17 +8,16 @@ import keras
 from keras import ops
 
 from keras_sinpe.arguments import boolean, finite_number, is_word
-from keras_sinpe.engine.rotation import encode_range
+from keras_sinpe.engine.encode import encode, encode_offsets, encode_sequence
 from keras_sinpe.engine.waves import WaveParameters
 from keras_sinpe.layers.call_arguments import (
-    WIDE_INTEGERS,
     as_tensor,
     check_mask,
     check_positions,
     check_sequence,
     check_sequence_shape,
     check_start_index,
-    dtype_of,
+    start_at_the_door,
 )
 from keras_sinpe.layers.wave_layer import WaveLayer
 
@@ -146,6 +145,28 @@ class SinusoidalPositionalEncoding(WaveLayer):
             )
         self.built = True
 
+    def __call__(
+        self,
+        inputs: Any,
+        start_index: Any = 0,
+        positions: Any = None,
+        mask: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Looks at what Python knows before Keras makes tensors of it."""
+        shape = tuple(getattr(inputs, "shape", ()))
+        length = shape[1] if len(shape) == 3 else None
+        given = {
+            "start_index": start_at_the_door(start_index, length),
+            "positions": positions,
+            "mask": mask,
+        }
+        # Keras saves with a model what a call was given.
+        for name, value in given.items():
+            if value is not None and not (isinstance(value, int) and value == 0):
+                kwargs[name] = value
+        return super().__call__(inputs, **kwargs)
+
     def call(
         self,
         inputs: Any,
@@ -169,22 +190,13 @@ class SinusoidalPositionalEncoding(WaveLayer):
     def _encoding(
         self, inputs: Any, start_index: Any, positions: Any, mask: Any
     ) -> Any:
-        # Starts of 64 bits may lie beyond int32: their positions are looked at singly.
-        wide = not isinstance(start_index, int) and dtype_of(start_index) in (
-            WIDE_INTEGERS
-        )
-        dtype = dtype_of(start_index) if wide else "int32"
-        if not isinstance(start_index, int):
-            start_index = ops.cast(start_index, dtype)
-        if self.positions_from_mask:
-            counted = ops.cumsum(ops.cast(mask, dtype), axis=1) - 1
-            positions = ops.maximum(counted, 0) + _column(start_index)
         if positions is not None:
-            return self.encode(positions)
-        length = ops.shape(inputs)[1]
-        if not wide and len(getattr(start_index, "shape", ())) == 0:
-            return encode_range(self.tables, start_index, length)
-        return self.encode(_column(start_index) + ops.arange(length, dtype=dtype))
+            return encode(self.tables, positions)
+        if self.positions_from_mask:
+            counted = ops.cumsum(ops.cast(mask, "int32"), axis=1) - 1
+            offsets = ops.maximum(counted, 0)
+            return encode_offsets(self.tables, start_index, offsets)
+        return encode_sequence(self.tables, start_index, ops.shape(inputs)[1])
 
     def _input_factor(self) -> float:
         if self.input_scale == "sqrt_dim":
@@ -244,10 +256,3 @@ class SinusoidalPositionalEncoding(WaveLayer):
         """The configuration from which the layer can be made again, as plain JSON."""
         own = ("input_scale", "learned_scale", "positions_from_mask", "zero_masked")
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
-
-
-def _column(start_index: Any) -> Any:
-    """A `(batch,)` start as `(batch, 1)`; scalars as they are."""
-    if isinstance(start_index, int) or len(start_index.shape) == 0:
-        return start_index
-    return ops.expand_dims(start_index, -1)

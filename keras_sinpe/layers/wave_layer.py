@@ -4,12 +4,10 @@ from dataclasses import asdict
 from typing import Any
 
 import keras
-from keras import ops
 
 from keras_sinpe.engine.digit_tables import DigitTables
-from keras_sinpe.engine.rotation import encode_integers, encode_reals
+from keras_sinpe.engine.encode import encode
 from keras_sinpe.engine.waves import WaveParameters
-from keras_sinpe.layers.call_arguments import INTEGER_POSITIONS, WIDE_INTEGERS, dtype_of
 
 
 class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
@@ -46,18 +44,7 @@ class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
 
     def encode(self, positions: Any) -> Any:
         """Encodings of a tensor of positions: `(..., feature_dim)`."""
-        dtype = dtype_of(positions)
-        if dtype not in INTEGER_POSITIONS:
-            return encode_reals(self.tables, positions)
-        as_int32 = ops.cast(positions, "int32")
-        encoding = encode_integers(self.tables, as_int32)
-        if dtype not in WIDE_INTEGERS:
-            return encoding
-        in_range = ops.cast(as_int32, dtype) == positions
-        if dtype.startswith("u"):
-            # These wrap around and back: only the sign tells.
-            in_range = ops.logical_and(in_range, as_int32 >= 0)
-        return ops.where(ops.expand_dims(in_range, -1), encoding, float("nan"))
+        return encode(self.tables, positions)
 
     def get_config(self) -> dict[str, Any]:
         """The configuration from which the layer can be made again, as plain JSON."""
