@@ -32,16 +32,16 @@ def cosine_and_sine(angles: Any) -> tuple[Any, Any]:
     return ops.cos(angles), ops.sin(angles)
 
 
-def stored_or_computed(
-    stored: Any, from_table: Callable[[], Any], computed: Callable[[], Any]
+def shortcut(
+    holds: bool | Any, short: Callable[[], Any], general: Callable[[], Any]
 ) -> Any:
-    """Encodings from a table where `stored` holds, a `bool` or a tensor of one.
+    """What `general` computes, by a shorter way where `holds`, a `bool` or a tensor.
 
     Only TensorFlow, whose graphs are exported, asks a tensor: on the others it would
-    wait for a device, and compute both ways under `vmap`.
+    wait for a device, and go both ways under `vmap`.
     """
-    if isinstance(stored, bool):
-        return from_table() if stored else computed()
+    if isinstance(holds, bool):
+        return short() if holds else general()
     if keras.backend.backend() == "tensorflow":
-        return ops.cond(stored, from_table, computed)
-    return computed()
+        return ops.cond(holds, short, general)
+    return general()

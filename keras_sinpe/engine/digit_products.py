@@ -65,8 +65,10 @@ def next_known_blocks(
     """The rotations of `count` blocks from one on that is known: few look-ups."""
     spans = span + ops.arange((count + (within + SPAN - 1)) // SPAN, dtype="int32")
     # From the first half on, as many rows would have to follow to leave int32.
-    safe = isinstance(count, int) or span < SPANS // 2
-    of_spans = _span_rotation(tables, spans, None if safe else _are_beyond(spans))
+    if 0 <= span < SPANS // 2:
+        of_spans = _turned(tables, spans)
+    else:
+        of_spans = _span_rotation(tables, spans, _are_beyond(spans))
     used = smaller(within + count, SPAN)
     in_span = (ops.convert_to_tensor(table)[:used] for table in tables.block_digits[0])
     rotation = product(
@@ -88,17 +90,20 @@ def _span_rotation(
 
     A sine of NaN, where the span is `beyond` int32, makes every feature NaN.
     """
-    first, second, third = (
-        look_up(table, digit)
-        for table, digit in zip(
-            tables.block_digits[1:], _digits(ops.abs(span)), strict=True
-        )
-    )
-    cosine, sine = product(product(first, third), second)
+    cosine, sine = _turned(tables, ops.abs(span))
     sign = ops.cast(ops.sign(span), tables.dtype)
     if beyond is not None:
         sign = ops.where(beyond, float("nan"), sign)
     return cosine, sine * ops.expand_dims(sign, -1)
+
+
+def _turned(tables: DigitTables, span: Tensor) -> Rotation:
+    """As `_span_rotation`, for spans that are not negative."""
+    first, second, third = (
+        look_up(table, digit)
+        for table, digit in zip(tables.block_digits[1:], _digits(span), strict=True)
+    )
+    return product(product(first, third), second)
 
 
 def _digits(number: Tensor) -> list[Tensor]:

@@ -30,6 +30,9 @@ BLOCK = 64
 DIGIT_SIZES = (128, 64, 64, 65)
 DIGIT_PLACES = (1, 2**7, 2**13, 2**19)
 
+# Rows of a span: no more can be stored.
+MOST_STORED_ROWS = BLOCK * DIGIT_SIZES[0]
+
 # Bits of a position's fraction per digit.
 FRACTION_BITS = 7
 
@@ -43,7 +46,8 @@ class DigitTables:
     Attributes:
         waves: the waves, `feature_dim` of them.
         dtype: `"float32"` or `"float64"`, the dtype of every table.
-        stored_rows: how many encodings are stored, from position 0 on; at most 8192.
+        stored_rows: how many encodings are stored, from position 0 on; at most
+            `MOST_STORED_ROWS`.
     """
 
     waves: Waves

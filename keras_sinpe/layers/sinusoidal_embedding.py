@@ -9,7 +9,7 @@ from keras import ops
 from keras_sinpe.arguments import positive_integer
 from keras_sinpe.engine.waves import WaveParameters
 from keras_sinpe.layers.call_arguments import check_numbers
-from keras_sinpe.layers.wave_layer import WaveLayer
+from keras_sinpe.layers.wave_layer import STORED_ROWS, WaveLayer
 
 
 @keras.saving.register_keras_serializable(package="keras_sinpe")
@@ -43,6 +43,7 @@ class SinusoidalEmbedding(WaveLayer):
             `first_position` is added.
         output_scale: see there.
         periods: see there.
+        stored_rows: see there.
         **kwargs: `name`, `dtype`, `trainable`, as of every Keras layer.
 
     Call arguments:
@@ -72,6 +73,7 @@ class SinusoidalEmbedding(WaveLayer):
         position_scale: float = 1.0,
         output_scale: float | str = 1.0,
         periods: Sequence[float] | None = None,
+        stored_rows: int = STORED_ROWS,
         **kwargs: Any,
     ) -> None:
         parameters = WaveParameters(
@@ -86,7 +88,7 @@ class SinusoidalEmbedding(WaveLayer):
             output_scale=output_scale,
             periods=periods,
         )
-        super().__init__(parameters, **kwargs)
+        super().__init__(parameters, stored_rows=stored_rows, **kwargs)
         self.output_dim = positive_integer("output_dim", output_dim)
         self.supports_masking = True
         self.make_tables(self.output_dim)

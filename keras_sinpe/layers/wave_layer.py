@@ -5,9 +5,13 @@ from typing import Any
 
 import keras
 
-from keras_sinpe.engine.digit_tables import DigitTables
+from keras_sinpe.arguments import integer_from
+from keras_sinpe.engine.digit_tables import MOST_STORED_ROWS, DigitTables
 from keras_sinpe.engine.encode import encode
 from keras_sinpe.engine.waves import WaveParameters
+
+# 1 MB at a width of 512. Twice as many cost twice as much and serve few more calls.
+STORED_ROWS = 512
 
 
 class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
@@ -15,13 +19,23 @@ class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
 
     Args:
         parameters: the validated parameters of the encoding.
+        stored_rows: integer from 0 to 8192, how many encodings are stored.
         **kwargs: `name`, `dtype` and `trainable`, as of every Keras layer.
     """
 
-    def __init__(self, parameters: WaveParameters, **kwargs: Any) -> None:
+    def __init__(
+        self, parameters: WaveParameters, *, stored_rows: int, **kwargs: Any
+    ) -> None:
         # Autocast would round positions to half precision before `call` sees them.
         super().__init__(autocast=False, **kwargs)
         self.parameters = parameters
+        self.stored_rows = integer_from(
+            0,
+            "stored_rows",
+            stored_rows,
+            f"an integer from 0 to {MOST_STORED_ROWS}",
+            MOST_STORED_ROWS,
+        )
         self._tables: DigitTables | None = None
 
     @property
@@ -32,7 +46,7 @@ class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
     def make_tables(self, feature_dim: int) -> None:
         """Makes the tables for an encoding of `feature_dim` features, on the host."""
         self._tables = DigitTables(
-            self.parameters.waves(feature_dim), self.encoding_dtype
+            self.parameters.waves(feature_dim), self.encoding_dtype, self.stored_rows
         )
 
     @property
@@ -48,4 +62,8 @@ class WaveLayer(keras.layers.Layer):  # type: ignore[misc]
 
     def get_config(self) -> dict[str, Any]:
         """The configuration from which the layer can be made again, as plain JSON."""
-        return {**super().get_config(), **asdict(self.parameters)}
+        return {
+            **super().get_config(),
+            **asdict(self.parameters),
+            "stored_rows": self.stored_rows,
+        }
