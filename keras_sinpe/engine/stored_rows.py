@@ -35,11 +35,9 @@ def stored_range(
     """The rows of a range that is stored: `(length, feature_dim)`."""
     if isinstance(start, int) and isinstance(length, int):
         return ops.convert_to_tensor(tables.rows[start : start + length])
-    rows = ops.convert_to_tensor(tables.rows)
-    if isinstance(start, int):
-        return rows[start : start + length]
-    # Not a slice: XLA refuses one that is too long, in a branch not taken too.
-    return take_rows(rows, start + ops.arange(length, dtype="int32"))
+    # Not a slice: XLA wants `length` rows of a branch that is not taken too.
+    places = start + ops.arange(length, dtype="int32")
+    return take_rows(ops.convert_to_tensor(tables.rows), places)
 
 
 def positions_are_stored(
