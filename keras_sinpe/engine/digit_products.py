@@ -7,7 +7,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_sinpe.engine.backend_ops import cosine_and_sine, take_rows
+from keras_sinpe.engine.backend_ops import constant, cosine_and_sine, take_rows
 from keras_sinpe.engine.digit_tables import (
     BLOCK,
     DIGIT_SIZES,
@@ -70,7 +70,7 @@ def next_known_blocks(
     else:
         of_spans = _span_rotation(tables, spans, _are_beyond(spans))
     used = smaller(within + count, SPAN)
-    in_span = (ops.convert_to_tensor(table)[:used] for table in tables.block_digits[0])
+    in_span = (constant(table)[:used] for table in tables.block_digits[0])
     rotation = product(
         tuple(in_span), tuple(ops.expand_dims(part, 1) for part in of_spans)
     )
@@ -125,7 +125,7 @@ def fraction_rotation(tables: DigitTables, fraction: Tensor) -> Rotation:
         fraction = fraction - digit / units
         row = ops.cast(ops.where(digit == digit, digit, 0), "int32")
         rotations.append(look_up(table, row + 2**FRACTION_BITS // 2))
-    frequency = ops.convert_to_tensor(tables.frequency)
+    frequency = constant(tables.frequency)
     angles = ops.expand_dims(ops.cast(fraction, tables.dtype), -1) * frequency
     rotation = cosine_and_sine(angles)
     for digit_rotation in rotations:
@@ -135,7 +135,7 @@ def fraction_rotation(tables: DigitTables, fraction: Tensor) -> Rotation:
 
 def look_up(tables: tuple[Any, Any], rows: Tensor) -> tuple[Tensor, Tensor]:
     """Rows of two tables."""
-    first, second = (ops.convert_to_tensor(table) for table in tables)
+    first, second = (constant(table) for table in tables)
     return take_rows(first, rows), take_rows(second, rows)
 
 

@@ -27,8 +27,8 @@ class Pairs:
         features: int array `(2, pairs)`, the first and the second feature of each pair;
             -1 where an odd width cut the second off.
         sine_first: for each pair, whether the first feature is behind the second.
-        axis: the axis along which firsts and seconds are stacked to read off the
-            features: -1 side by side, -2 one after the other.
+        axis: the axis along which firsts and seconds, `(n, pairs)` each, are stacked to
+            read off the features: 2 side by side, 1 one after the other.
         order: the features' places after stacking, or `None` where that is the order
             they have already, but for places left over at the end.
     """
@@ -125,10 +125,10 @@ def _stacking(
     second, pair = places
     side_by_side = 2 * pair + second
     if np.array_equal(side_by_side, in_order):
-        return -1, None
+        return 2, None
     if np.array_equal(second * count + pair, in_order):
-        return -2, None
-    return -1, side_by_side
+        return 1, None
+    return 2, side_by_side
 
 
 def complete_pairs(waves: Waves) -> tuple[tuple[int, int], ...]:

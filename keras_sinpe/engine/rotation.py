@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from keras import ops
 
-from keras_sinpe.engine.backend_ops import shortcut, take_rows
+from keras_sinpe.engine.backend_ops import constant, shortcut, take_rows
 from keras_sinpe.engine.digit_products import (
     Rotation,
     Tensor,
@@ -73,9 +73,7 @@ def _computed_range(
         _join(pairs, 2 * [ops.expand_dims(part, pairs.axis)], (-1, 1))
         for part in rotation
     )
-    wave, quadrature = (
-        ops.convert_to_tensor(table)[:places] for table in tables.low_digit
-    )
+    wave, quadrature = (constant(table)[:places] for table in tables.low_digit)
 
     def cut_to_length() -> Tensor:
         rows = wave * cosine + quadrature * sine  # (blocks, places, feature_dim)
@@ -111,7 +109,7 @@ def rotate_range(
         return rotate_integers(tables, *_next(start, length))
     rotation, places, offset = _blocks(tables, start, length)
     cosine, sine = product(
-        tuple(ops.convert_to_tensor(table)[:places] for table in tables.low_rotations),
+        tuple(constant(table)[:places] for table in tables.low_rotations),
         tuple(ops.expand_dims(part, 1) for part in rotation),
     )  # (blocks, places, frequencies)
     return _rows(cosine, offset, length), _rows(sine, offset, length)

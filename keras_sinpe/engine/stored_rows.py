@@ -4,7 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_sinpe.engine.backend_ops import take_rows
+from keras_sinpe.engine.backend_ops import constant, take_rows
 from keras_sinpe.engine.digit_tables import DigitTables
 
 Tensor = Any
@@ -34,10 +34,10 @@ def stored_range(
 ) -> Tensor:
     """The rows of a range that is stored: `(length, feature_dim)`."""
     if isinstance(start, int) and isinstance(length, int):
-        return ops.convert_to_tensor(tables.rows[start : start + length])
+        return constant(tables.rows[start : start + length])
     # Not a slice: XLA wants `length` rows of a branch that is not taken too.
     places = start + ops.arange(length, dtype="int32")
-    return take_rows(ops.convert_to_tensor(tables.rows), places)
+    return take_rows(constant(tables.rows), places)
 
 
 def positions_are_stored(
@@ -55,5 +55,5 @@ def positions_are_stored(
 
 def stored_at(tables: DigitTables, positions: Tensor) -> Tensor:
     """The rows at int32 `positions` of any shape: `(n, feature_dim)`."""
-    rows = ops.convert_to_tensor(tables.rows)
+    rows = constant(tables.rows)
     return take_rows(rows, ops.reshape(positions, (-1,)))
