@@ -61,16 +61,19 @@ def cosine_and_sine(angles: Any) -> tuple[Any, Any]:
     return ops.cos(angles), ops.sin(angles)
 
 
+def can_ask_tensors() -> bool:
+    """Whether a condition may hang on what a tensor holds.
+
+    Only TensorFlow asks, whose graphs are exported: the others would wait for a device,
+    and go both ways under `vmap`.
+    """
+    return str(keras.backend.backend()) == "tensorflow"
+
+
 def shortcut(
     holds: bool | Any, short: Callable[[], Any], general: Callable[[], Any]
 ) -> Any:
-    """What `general` computes, by a shorter way where `holds`, a `bool` or a tensor.
-
-    Only TensorFlow, whose graphs are exported, asks a tensor: on the others it would
-    wait for a device, and go both ways under `vmap`.
-    """
+    """What `general` computes, by a shorter way where `holds`, a `bool` or a tensor."""
     if isinstance(holds, bool):
         return short() if holds else general()
-    if keras.backend.backend() == "tensorflow":
-        return ops.cond(holds, short, general)
-    return general()
+    return ops.cond(holds, short, general)

@@ -34,8 +34,8 @@ def split(position: int | Tensor) -> tuple[Any, Any, Any]:
     span = position // size
     rest = position - span * size
     if not isinstance(position, int):
-        too_far = ops.minimum(ops.sign(rest), 0)  # -1 or 0
-        span, rest = span + too_far, rest - too_far * size
+        too_far = ops.cast(rest < 0, "int32")
+        span, rest = span - too_far, rest + too_far * size
     within = rest // BLOCK
     return span, within, rest - within * BLOCK
 

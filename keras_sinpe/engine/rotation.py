@@ -90,7 +90,8 @@ def _computed_range(
         # Reshaped before the sum: as the result of a branch it would be copied.
         return first + second
 
-    if not isinstance(offset, int) or offset or isinstance(length, int):
+    conditional = tables.stored_rows > 0 and not isinstance(length, int)
+    if not conditional or not isinstance(offset, int) or offset:
         return cut_to_length()
     # The cut copies all rows: a third of the time at 4096.
     rest = length - length // BLOCK * BLOCK

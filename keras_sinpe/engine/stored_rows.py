@@ -4,7 +4,7 @@ from typing import Any
 
 from keras import ops
 
-from keras_sinpe.engine.backend_ops import constant, take_rows
+from keras_sinpe.engine.backend_ops import can_ask_tensors, constant, take_rows
 from keras_sinpe.engine.digit_tables import DigitTables
 
 Tensor = Any
@@ -22,9 +22,9 @@ def range_is_stored(
         if not 0 <= start < tables.stored_rows:
             return False
         return last_start - start >= 0
-    if isinstance(last_start, int) and last_start < 0:
+    if tables.stored_rows == 0 or not can_ask_tensors():
         return False
-    if tables.stored_rows == 0:
+    if isinstance(last_start, int) and last_start < 0:
         return False
     return ops.minimum(start, last_start - start) >= 0
 
@@ -44,7 +44,7 @@ def positions_are_stored(
     tables: DigitTables, positions: Tensor, beyond: Tensor | None
 ) -> bool | Tensor:
     """Whether the table holds all of int32 `positions`, and none is `beyond` int32."""
-    if tables.stored_rows == 0:
+    if tables.stored_rows == 0 or not can_ask_tensors():
         return False
     inside = ops.minimum(positions, tables.stored_rows - 1 - positions)
     if beyond is not None:
