@@ -188,14 +188,6 @@ def test_a_mask_may_hold_booleans_or_zeros_and_ones_in_any_form(dtype):
         assert_exact(received, expected, INTEGER_TOLERANCE)
 
 
-def test_in_a_model_every_integer_of_a_mask_but_zero_counts():
-    inputs, ids = keras.Input((None, 4)), keras.Input((None,), dtype="int32")
-    layer = keras_sinpe.SinusoidalPositionalEncoding(positions_from_mask=True)
-    model = keras.Model([inputs, ids], layer(inputs, mask=ids))
-    received = model.predict([np.zeros((5, 5, 4)), 7 * MASK.astype("int32")], verbose=0)
-    assert_exact(received, reference.encode(COUNTED, 4), INTEGER_TOLERANCE)
-
-
 @pytest.mark.parametrize("name", ["input_scale", "output_scale"])
 def test_a_scale_may_be_a_tensor(name):
     layer = keras_sinpe.SinusoidalPositionalEncoding(**{name: ops.array(0.5)})

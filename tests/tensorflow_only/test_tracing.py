@@ -205,6 +205,18 @@ def test_numbers_that_are_not_dense_are_refused(kind):
         keras_sinpe.SinusoidalEmbedding(4)(given)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_in_a_graph_every_integer_of_a_mask_but_zero_counts(mode):
+    layer = keras_sinpe.SinusoidalPositionalEncoding(positions_from_mask=True)
+
+    @tf.function(input_signature=[tf.TensorSpec((1, None), "int32")], **MODES[mode])
+    def encode(mask):
+        return layer(tf.zeros((1, 5, 6)), mask=mask)
+
+    expected = reference.encode([[0, 0, 1, 1, 2]], 6)
+    assert_exact(encode(tf.constant([[0, 7, -3, 0, 1]])), expected, INTEGER_TOLERANCE)
+
+
 def test_lists_of_tensors_are_stacked_in_a_graph():
     layer = keras_sinpe.SinusoidalPositionalEncoding()
 
