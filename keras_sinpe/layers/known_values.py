@@ -21,6 +21,7 @@ from keras_sinpe.engine.encode import (
 from keras_sinpe.engine.rotation import LAST_FLOAT_POSITION
 from keras_sinpe.layers.call_arguments import (
     START,
+    check_numbers,
     check_reach,
     inexact_dtype,
     no_mask,
@@ -57,6 +58,8 @@ def known_numbers(name: str, given: Any, far_bits: int) -> Any:
     """
     numbers = _known(name, given)
     if numbers is None:
+        if given is not None and not isinstance(given, list | tuple):
+            check_numbers(name, given)  # before Keras asks for a keyword
         return given
     if numbers.dtype.kind in "mM":
         raise TypeError(

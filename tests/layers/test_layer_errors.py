@@ -164,6 +164,7 @@ NUMBERS = {
     "durations": (TypeError, [DAY - DAY] * 3, DATES, "dtype=timedelta64[D]"),
     "strings": (TypeError, ["1", "2", "3"], "must be integers, float32", "dtype=str"),
     "nothings": (TypeError, [None] * 3, "must be integers, float32", "dtype=object"),
+    "a string": (TypeError, "123", "must be a tensor of integers or reals.", "'123'"),
     "ragged lists": (TypeError, [[1, 2, 3], [4, 5]], JOIN, "[[1, 2, 3], [4, 5]]"),
     "symbols": (TypeError, [symbol(3)] * 2, JOIN, "[<KerasTensor"),
 }
