@@ -3,6 +3,8 @@
 A row whose position int32 does not hold is NaN, never the row of another position.
 """
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import keras
@@ -46,6 +48,32 @@ def encode(tables: DigitTables, positions: Tensor) -> Tensor:
     return encode_integers(tables, *_narrowed(_signed(positions)))
 
 
+def far_bits(position_scale: float) -> int:
+    """How many times the range of 64-bit positions doubles before it is scaled.
+
+    62 times are as many as the turns' 128 bits leave exact.
+    """
+    return min(62, max(0, -math.floor(math.log2(abs(position_scale)))))
+
+
+def far_tables(tables: DigitTables, bits: int) -> DigitTables:
+    """The tables of positions that are counted in units of `2**bits`."""
+    turns = tuple(turn << bits for turn in tables.waves.turns)
+    return replace(tables, waves=replace(tables.waves, turns=turns))
+
+
+def encode_far(
+    tables: DigitTables, far: DigitTables, bits: int, positions: Tensor
+) -> Tensor:
+    """Encodings of 64-bit `positions`, up to `2**(31 + bits)` of them exactly.
+
+    Rows within the usual range are the same bits as ever.
+    """
+    near = encode(tables, positions)
+    units = ops.cast(positions, "float64") / 2.0**bits
+    return ops.where(ops.isnan(near), encode_reals(far, units), near)
+
+
 def encode_sequence(
     tables: DigitTables, start: int | Tensor, length: int | Tensor
 ) -> Tensor:
@@ -53,11 +81,11 @@ def encode_sequence(
 
     Args:
         tables: the tables of the encoding.
-        start: integer, or integer tensor of shape `()` or `(batch,)`.
+        start: integer, or integer tensor of shape `()` or `(batch, ..., 1)`.
         length: integer, or int32 tensor of shape `()` where it is not known yet.
 
     Returns:
-        Tensor of shape `(length, feature_dim)` or `(batch, length, feature_dim)`.
+        Tensor of shape `(length, feature_dim)` or `(batch, ..., length, feature_dim)`.
     """
     if isinstance(start, int):
         return encode_range(tables, start, length)
@@ -71,17 +99,15 @@ def encode_offsets(tables: DigitTables, start: int | Tensor, offsets: Tensor) ->
 
     Args:
         tables: the tables of the encoding.
-        start: integer, or integer tensor of shape `()` or `(batch,)`.
-        offsets: int32 tensor of shape `(length,)` or `(batch, length)`, from 0 on.
+        start: integer, or integer tensor that can be added to the offsets.
+        offsets: int32 tensor of shape `(length,)` or `(batch, ..., length)`, 0 or more.
 
     Returns:
-        Tensor of shape `(length, feature_dim)` or `(batch, length, feature_dim)`.
+        Tensor of shape `(length, feature_dim)` or `(batch, ..., length, feature_dim)`.
     """
     if isinstance(start, int):
         positions = start + offsets
         return encode_integers(tables, positions, positions < 0 if start > 0 else None)
-    if len(start.shape) == 1:
-        start = ops.expand_dims(start, -1)
     unsigned = dtype_of(start) == "uint32"
     start = ops.cast(start, "int32") if unsigned else _signed(start)
     positions = start + ops.cast(offsets, dtype_of(start))

@@ -8,7 +8,7 @@ import keras
 from keras import ops
 
 from keras_sinpe.arguments import boolean, finite_number, is_word
-from keras_sinpe.engine.encode import encode, encode_offsets, encode_sequence
+from keras_sinpe.engine.encode import dtype_of, encode_offsets, encode_sequence
 from keras_sinpe.engine.waves import WaveParameters
 from keras_sinpe.layers.call_arguments import (
     as_tensor,
@@ -17,8 +17,8 @@ from keras_sinpe.layers.call_arguments import (
     check_sequence,
     check_sequence_shape,
     check_start_index,
-    start_at_the_door,
 )
+from keras_sinpe.layers.known_values import known_mask, known_numbers, known_start
 from keras_sinpe.layers.wave_layer import STORED_ROWS, WaveLayer
 
 
@@ -78,15 +78,20 @@ class SinusoidalPositionalEncoding(WaveLayer):
         **kwargs: `name`, `dtype`, `trainable`, as of every Keras layer.
 
     Call arguments:
-        inputs: float tensor of shape `(batch, length, feature_dim)`.
+        inputs: float tensor of shape `(batch, length, feature_dim)`, or with more axes
+            between batch and length.
         start_index: the position of the first token: integer, or integer tensor of
-            shape `()` or `(batch,)`. To decode step by step, pass the step. An int64
-            start whose positions leave int32 gives NaN there.
-        positions: the positions themselves, of shape `(length,)` or
-            `(batch, length)`: integers within int32, or real numbers (float32 or
-            float64, up to 2**31 - 128 in size) through which gradients flow. Values
-            outside give NaN. Excludes `start_index`.
-        mask: boolean tensor of shape `(batch, length)`; by default the inputs' own.
+            shape `()` or `(batch,)`. To decode step by step, pass the step. Positions
+            that leave int32 are an error where Python knows them (numbers, lists,
+            NumPy), and NaN where a tensor or a free length hides them.
+        positions: the positions themselves, of shape `(length,)` or `(batch, length)`,
+            or of the inputs' shape without its last axis: integers within int32, or
+            real numbers (float32 or float64, up to 2**31 - 128 in size) through which
+            gradients flow. 64-bit numbers are scaled by a `position_scale` below 1
+            before that limit counts. Values outside are an error where Python knows
+            them, and NaN in tensors. Excludes `start_index`.
+        mask: boolean tensor of the inputs' shape without its last axis, or integers 0
+            and 1; by default the inputs' own. In a graph any integer but 0 counts.
 
     Returns:
         Tensor of the inputs' shape and the layer's compute dtype.
@@ -160,11 +165,11 @@ class SinusoidalPositionalEncoding(WaveLayer):
     ) -> Any:
         """Looks at what Python knows before Keras makes tensors of it."""
         shape = tuple(getattr(inputs, "shape", ()))
-        length = shape[1] if len(shape) == 3 else None
+        length = shape[-2] if len(shape) > 2 else None
         given = {
-            "start_index": start_at_the_door(start_index, length),
-            "positions": positions,
-            "mask": mask,
+            "start_index": known_start(start_index, length),
+            "positions": known_numbers("positions", positions, self.far_bits),
+            "mask": known_mask(mask),
         }
         # Keras saves with a model what a call was given.
         for name, value in given.items():
@@ -196,12 +201,13 @@ class SinusoidalPositionalEncoding(WaveLayer):
         self, inputs: Any, start_index: Any, positions: Any, mask: Any
     ) -> Any:
         if positions is not None:
-            return encode(self.tables, positions)
+            return self.encode(positions)
+        start = _leading(start_index, len(inputs.shape) - 1)
         if self.positions_from_mask:
-            counted = ops.cumsum(ops.cast(mask, "int32"), axis=1) - 1
+            counted = ops.cumsum(ops.cast(mask, "int32"), axis=-1) - 1
             offsets = ops.maximum(counted, 0)
-            return encode_offsets(self.tables, start_index, offsets)
-        return encode_sequence(self.tables, start_index, ops.shape(inputs)[1])
+            return encode_offsets(self.tables, start, offsets)
+        return encode_sequence(self.tables, start, ops.shape(inputs)[-2])
 
     def _input_factor(self) -> float:
         if self.input_scale == "sqrt_dim":
@@ -222,6 +228,8 @@ class SinusoidalPositionalEncoding(WaveLayer):
         if mask is not None:
             mask = as_tensor(mask)
             check_mask(mask, inputs)
+            if dtype_of(mask) != "bool":
+                mask = ops.not_equal(mask, 0)
         if mask is None and (self.positions_from_mask or self.zero_masked):
             raise ValueError(
                 "`mask` must be given when `positions_from_mask` or `zero_masked` is "
@@ -261,3 +269,10 @@ class SinusoidalPositionalEncoding(WaveLayer):
         """The configuration from which the layer can be made again, as plain JSON."""
         own = ("input_scale", "learned_scale", "positions_from_mask", "zero_masked")
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
+
+
+def _leading(start_index: Any, rank: int) -> Any:
+    """A `(batch,)` start with as many axes as the positions; scalars as they are."""
+    if isinstance(start_index, int) or len(start_index.shape) == 0:
+        return start_index
+    return ops.reshape(start_index, (-1, *[1] * (rank - 1)))

@@ -34,8 +34,8 @@ def tensors_of(dtype, start):
     """The start as a tensor, and one per sample; none where the backend has none."""
     try:
         scalar = ops.convert_to_tensor(np.array(start, dtype))
-    except TypeError:
-        return []  # PyTorch computes with no unsigned integers but bytes
+    except (TypeError, ValueError):
+        return []  # Keras makes no uint64 on PyTorch
     if keras.backend.standardize_dtype(scalar.dtype) != dtype:
         return []  # JAX makes int64 only with JAX_ENABLE_X64=1
     return [scalar, ops.convert_to_tensor(np.array([start, start], dtype))]
