@@ -7,6 +7,7 @@ rotation, where it holds cosine and sine. Whichever way a position comes, its ro
 same product of the same numbers.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,20 @@ from keras_sinpe.engine.stored_rows import (
     stored_range,
 )
 
+Then = Callable[[Tensor], Tensor]
+
+
+def same(rows: Tensor) -> Tensor:
+    """The rows as they are."""
+    return rows
+
+
 # The last float32 below 2**31: float positions beyond it have no integer to go to.
 LAST_FLOAT_POSITION = 2.0**31 - 128
 
 
 def encode_range(
-    tables: DigitTables, start: int | Tensor, length: int | Tensor
+    tables: DigitTables, start: int | Tensor, length: int | Tensor, then: Then = same
 ) -> Tensor:
     """Encodings of `start, start + 1, ...`, block by block.
 
@@ -47,23 +56,26 @@ def encode_range(
         tables: the tables of the encoding.
         start: integer, or int32 tensor of shape `()`.
         length: integer, or int32 tensor of shape `()` where it is not known yet.
+        then: what is done with the rows, in each branch of a condition. OpenVINO
+            2026.4 gives the memory of a condition away too early that hangs on shapes
+            alone; one that adds the rows to the inputs hangs on these.
 
     Returns:
-        Tensor of shape `(length, feature_dim)` and the dtype of the tables.
+        Tensor of shape `(length, feature_dim)` and the dtype of the tables, or what
+        `then` makes of it.
     """
-    stored = range_is_stored(tables, start, length)
     return shortcut(
-        stored,
-        lambda: stored_range(tables, start, length),
-        lambda: _computed_range(tables, start, length),
+        range_is_stored(tables, start, length),
+        lambda: then(stored_range(tables, start, length)),
+        lambda: _computed_range(tables, start, length, then),
     )
 
 
 def _computed_range(
-    tables: DigitTables, start: int | Tensor, length: int | Tensor
+    tables: DigitTables, start: int | Tensor, length: int | Tensor, then: Then
 ) -> Tensor:
     if _is_short(start, length):
-        return _encoding(tables, *_integer_block(tables, *_next(start, length)))
+        return then(_encoding(tables, *_integer_block(tables, *_next(start, length))))
     # Shorter ranges are looked up.
     known = isinstance(start, int) and 0 <= start < tables.stored_rows
     least = tables.stored_rows - start if known else 0
@@ -77,7 +89,7 @@ def _computed_range(
 
     def cut_to_length() -> Tensor:
         rows = wave * cosine + quadrature * sine  # (blocks, places, feature_dim)
-        return _rows(rows, offset, length)
+        return then(_rows(rows, offset, length))
 
     def in_whole_blocks() -> Tensor:
         # XLA compiles a branch that is not taken too, and wants `length` rows of it.
@@ -87,8 +99,7 @@ def _computed_range(
             ops.reshape(table[:places] * take_rows(part, blocks), (-1, pairs.width))
             for table, part in ((wave, cosine), (quadrature, sine))
         )
-        # Reshaped before the sum: as the result of a branch it would be copied.
-        return first + second
+        return then(first + second)
 
     conditional = tables.stored_rows > 0 and not isinstance(length, int)
     if not conditional or not isinstance(offset, int) or offset:

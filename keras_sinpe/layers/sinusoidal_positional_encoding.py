@@ -187,27 +187,24 @@ class SinusoidalPositionalEncoding(WaveLayer):
         """The inputs, scaled, plus the encoding of their positions."""
         positions, mask = self._check_call(inputs, start_index, positions, mask)
         dtype = self.encoding_dtype
-        encoding = self._encoding(inputs, start_index, positions, mask)
-        if self.zero_masked:
-            encoding = ops.where(ops.expand_dims(mask, -1), encoding, 0.0)
-        if self.learned_scale:
-            encoding = encoding * ops.cast(self.scale, dtype)
         scaled = ops.cast(inputs, dtype)
         if self.input_scale != 1.0:
             scaled = scaled * self._input_factor()
-        return ops.cast(scaled + encoding, self.compute_dtype)
 
-    def _encoding(
-        self, inputs: Any, start_index: Any, positions: Any, mask: Any
-    ) -> Any:
+        def add(encoding: Any) -> Any:
+            if self.zero_masked:
+                encoding = ops.where(ops.expand_dims(mask, -1), encoding, 0.0)
+            if self.learned_scale:
+                encoding = encoding * ops.cast(self.scale, dtype)
+            return ops.cast(scaled + encoding, self.compute_dtype)
+
         if positions is not None:
-            return self.encode(positions)
+            return add(self.encode(positions))
         start = _leading(start_index, len(inputs.shape) - 1)
         if self.positions_from_mask:
             counted = ops.cumsum(ops.cast(mask, "int32"), axis=-1) - 1
-            offsets = ops.maximum(counted, 0)
-            return encode_offsets(self.tables, start, offsets)
-        return encode_sequence(self.tables, start, ops.shape(inputs)[-2])
+            return add(encode_offsets(self.tables, start, ops.maximum(counted, 0)))
+        return encode_sequence(self.tables, start, ops.shape(inputs)[-2], add)
 
     def _input_factor(self) -> float:
         if self.input_scale == "sqrt_dim":
