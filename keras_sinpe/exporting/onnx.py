@@ -108,9 +108,18 @@ def export_onnx(
         ```python
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
-        quantize_dynamic("model.onnx", "small.onnx", weight_type=QuantType.QInt8)
+        quantize_dynamic(
+            "model.onnx",
+            "small.onnx",
+            op_types_to_quantize=["MatMul"],
+            weight_type=QuantType.QUInt8,
+        )
         print(check_parity(model, "small.onnx", tolerance=0.05))
         ```
+
+        Weights without a sign, because ONNX Runtime saturates signed ones on
+        processors with AVX2 but without VNNI; products of matrices alone, because it
+        would round the tables of an encoding, too.
 
     Example:
     >>> import os, tempfile, keras, onnxruntime
