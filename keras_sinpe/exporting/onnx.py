@@ -87,7 +87,8 @@ def export_onnx(
         The report of the check, which passed.
 
     Raises:
-        ExportError: the backend is not TensorFlow, an operator cannot be converted, the
+        BackendError: the backend is not TensorFlow.
+        ExportError: an operator cannot be converted, the
             weights exceed the 2 GB of an ONNX file, or real-valued positions meet
             float16.
         FileExistsError: the file exists and `overwrite` is false, or it is not an ONNX
@@ -136,7 +137,7 @@ def export_onnx(
     check_options(
         batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
     )
-    require_tensorflow()
+    require_tensorflow("Export")
     check_model(model)
     check_size(model)
     with staged_file(filepath, overwrite) as stage:

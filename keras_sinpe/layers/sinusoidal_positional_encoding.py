@@ -10,6 +10,7 @@ from keras import ops
 from keras_sinpe.arguments import boolean, finite_number, is_word
 from keras_sinpe.engine.encode import dtype_of, encode_offsets, encode_sequence
 from keras_sinpe.engine.waves import WaveParameters
+from keras_sinpe.keras_internals import mask_of
 from keras_sinpe.layers.call_arguments import (
     as_tensor,
     check_mask,
@@ -73,8 +74,9 @@ class SinusoidalPositionalEncoding(WaveLayer):
         zero_masked: whether masked tokens get an encoding of zeros.
         stored_rows: integer from 0 to 8192. The encodings of as many positions from 0
             on are stored, 4 bytes a number, and looked up where a call needs no other:
-            the same numbers, and half the time or less. Graphs choose by one
-            condition; 0 leaves it out, for runtimes without control flow.
+            the same numbers, and half the time or less, for a model that is
+            exported and serves short sequences. Graphs choose by one condition, which
+            XLA does not differentiate: train with 0.
         **kwargs: `name`, `dtype`, `trainable`, as of every Keras layer.
 
     Call arguments:
@@ -221,7 +223,7 @@ class SinusoidalPositionalEncoding(WaveLayer):
             positions = as_tensor(positions)
             check_positions(positions, inputs)
         if mask is None:
-            mask = getattr(inputs, "_keras_mask", None)
+            mask = mask_of(inputs)
         if mask is not None:
             mask = as_tensor(mask)
             check_mask(mask, inputs)

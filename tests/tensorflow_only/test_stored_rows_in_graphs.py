@@ -43,7 +43,10 @@ def feeds(length, start):
 def export(folder, **arguments):
     path = folder / "model.onnx"
     keras_sinpe.export_onnx(
-        model(**arguments), path, batch_sizes=(1, 2), lengths=(1, 7, 600)
+        model(**{"stored_rows": STORED, **arguments}),
+        path,
+        batch_sizes=(1, 2),
+        lengths=(1, 7, 600),
     )
     return path
 
@@ -90,7 +93,9 @@ def test_layers_of_equal_waves_share_their_tables_in_an_artifact(tmp_path):
     assert len(nested) == 2 * conditions(two) > 0
     assert all(np.prod(t.dims) < WIDTH for g in nested for t in g.initializer)
     folder = tmp_path / "saved"
-    keras_sinpe.export_saved_model(model(2), folder, batch_sizes=(1,), lengths=(1, 600))
+    keras_sinpe.export_saved_model(
+        model(2, stored_rows=STORED), folder, batch_sizes=(1,), lengths=(1, 600)
+    )
     graph = tf.saved_model.load(folder).signatures["serving_default"].graph
     assert sum(size_of(node) == STORED * WIDTH for node in nodes_of(graph)) == 1
 
