@@ -2,11 +2,11 @@
 
 import keras
 
-from keras_sinpe.exporting.errors import ExportError
-
 
 def require_tensorflow() -> None:
     """Raise an `ExportError` unless Keras runs on TensorFlow."""
+    from keras_sinpe.exporting.errors import ExportError
+
     backend = keras.backend.backend()
     if backend != "tensorflow":
         raise ExportError(

@@ -1,29 +1,23 @@
 """The padding check: perturb what must not matter, and see whether it does."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from keras_sinpe.arguments import finite_number, integer_from, refusal
 from keras_sinpe.padding.comparison import (
     Follows,
     Probe,
-    Run,
     coarsest_tolerance,
     compare_outputs,
     find_first_leak,
+    follow,
 )
 from keras_sinpe.padding.mask_loss import find_mask_loss
-from keras_sinpe.padding.refusals import (
-    known_length,
-    known_tolerance,
-    require_equal,
-    require_numbers,
-    require_tokens,
-)
 from keras_sinpe.padding.report import Change, PaddingReport
 from keras_sinpe.padding.sequences import PaddedSequence, change_later_tokens
-from keras_sinpe.padding.subject import Subject
+from keras_sinpe.padding.subject import Run, Subject
 
 
 def check_padding(
@@ -81,32 +75,43 @@ def check_padding(
     >>> check_padding(keras.Model(ids, pooled(x * 2))).mask_loss.reason
     'an operation on tensors hands no mask on'
     """
-    extra_padding = known_length("extra_padding", extra_padding)
+    extra_padding = integer_from(
+        0, "extra_padding", extra_padding, "an integer of at least 0"
+    )
     if tolerance is not None:
-        tolerance = known_tolerance("tolerance", tolerance)
+        tolerance = _known_tolerance(tolerance)
     subject = Subject(model, inputs, padding_id, seed)
     base = subject.run(subject.feeds)
-    require_equal(base, subject.run(subject.feeds))
+    _require_equal(base, subject.run(subject.feeds))
     sequences = subject.find_sequences(base.trace, extra_padding, unmasked=causal)
-    require_tokens(sequences)
-    require_numbers(base)
+    _require_tokens(sequences)
+    _require_numbers(base)
     grown = _run_grown(subject, sequences, base)
-    follows = _followed_sequences(base, grown, sequences)
+    followed = {
+        name: follow(values.shape, grown.outputs[name].shape, sequences)
+        for name, values in base.outputs.items()
+    }
     probes = _padding_probes(subject, sequences, base, grown)
     if causal:
-        probes += _causal_probes(subject, base, follows)
+        probes += _causal_probes(subject, base, followed)
     if not probes:
         raise ValueError(
             "`inputs` must hold padding for a model whose length is fixed. "
             "Received: inputs without padding"
         )
     allowed = coarsest_tolerance(base.trace) if tolerance is None else tolerance
-    changes = _worst([c for p in probes for c in compare_outputs(p, follows, allowed)])
+    changes = _worst([c for p in probes for c in compare_outputs(p, followed, allowed)])
+    failed = {change.probe for change in changes if not change.passed}
+    leaks = (
+        find_first_leak(probe, base, grown, sequences, allowed)
+        for probe in probes
+        if probe.name in failed
+    )
     return PaddingReport(
         model=model.name,
         changes=changes,
-        mask_loss=find_mask_loss(grown.trace),
-        first_leak=_first_leak(probes, sequences, changes, allowed),
+        mask_loss=find_mask_loss(grown.trace) if failed else None,
+        first_leak=next((path for path in leaks if path is not None), None),
     )
 
 
@@ -114,7 +119,7 @@ def _run_grown(subject: Subject, sequences: list[PaddedSequence], base: Run) -> 
     if not any(sequence.growth for sequence in sequences):
         return base
     try:
-        return subject.run(subject.append_padding(sequences, base.trace))
+        return subject.run(subject.append_padding(sequences))
     except Exception as error:
         grown = {name: s.growth for s in sequences for name in s.inputs}
         error.add_note(
@@ -123,46 +128,28 @@ def _run_grown(subject: Subject, sequences: list[PaddedSequence], base: Run) -> 
         raise
 
 
-def _followed_sequences(
-    base: Run, grown: Run, sequences: list[PaddedSequence]
-) -> Follows:
-    """For each output, the sequence whose length it has and with which it grows."""
-    return {
-        name: next(
-            (
-                sequence
-                for sequence in sequences
-                if values.shape[:2] == sequence.valid.shape
-                and grown.outputs[name].shape[1] == sequence.length + sequence.growth
-            ),
-            None,
-        )
-        for name, values in base.outputs.items()
-    }
-
-
 def _padding_probes(
     subject: Subject, sequences: list[PaddedSequence], base: Run, grown: Run
 ) -> list[Probe]:
     probes = [] if grown is base else [Probe("padding appended", base, grown)]
-    feeds = subject.append_padding(sequences, base.trace)
-    # As large as ordinary inputs of a layer: a leak is seen, nothing saturates.
-    replaced = subject.run(feeds, lambda width: subject.rng.normal(size=width))
+    replaced = subject.run_replaced(sequences, base)
     if replaced.trace.replaced:
         probes.append(Probe("padding replaced", grown, replaced))
     return probes
 
 
-def _causal_probes(subject: Subject, base: Run, follows: Follows) -> list[Probe]:
-    followed = {id(s): s for s in follows.values() if s is not None}
-    if not followed:
+def _causal_probes(
+    subject: Subject, base: Run, followed: Mapping[str, Follows]
+) -> list[Probe]:
+    sequences = dict.fromkeys(s for axes in followed.values() for s in axes if s)
+    if not sequences:
         shapes = {name: values.shape for name, values in base.outputs.items()}
         raise ValueError(
             "`causal` must be `False` for a model without an output that has one row "
             f"per token. Received: causal=True and outputs of shapes {shapes}"
         )
     probes = []
-    for sequence in followed.values():
+    for sequence in sequences:
         for last in sorted({0, sequence.length // 2, sequence.length - 2}):
             feeds = change_later_tokens(subject.feeds, sequence, last, subject.rng)
             if all(np.array_equal(feeds[n], subject.feeds[n]) for n in feeds):
@@ -187,14 +174,43 @@ def _worst(changes: list[Change]) -> tuple[Change, ...]:
     return tuple(worst.values())
 
 
-def _first_leak(
-    probes: list[Probe],
-    sequences: list[PaddedSequence],
-    changes: tuple[Change, ...],
-    tolerance: float,
-) -> str | None:
-    failed = {change.probe for change in changes if not change.passed}
-    paths = (
-        find_first_leak(p, sequences, tolerance) for p in probes if p.name in failed
-    )
-    return next((path for path in paths if path is not None), None)
+def _known_tolerance(value: Any) -> float:
+    expected = "a finite number of at least 0"
+    number = finite_number("tolerance", value, expected)
+    if number < 0:
+        raise ValueError(refusal("tolerance", expected, value))
+    return number
+
+
+def _require_tokens(sequences: Iterable[PaddedSequence]) -> None:
+    """Refuse rows of padding alone: what a model makes of them has no right value."""
+    for sequence in sequences:
+        rows = len(sequence.valid)
+        filled = int(sequence.valid.any(axis=1).sum())
+        if filled < max(rows, 1):
+            raise ValueError(
+                "`inputs` must hold at least one token in every row. "
+                f"Received: {list(sequence.inputs)} with tokens in {filled} of "
+                f"{rows} rows"
+            )
+
+
+def _require_numbers(run: Run) -> None:
+    """Refuse an output of NaN alone, which no perturbation can change."""
+    for name, values in run.outputs.items():
+        if values.size and np.isnan(values).all():
+            raise ValueError(
+                "`model` must put out numbers. "
+                f"Received: an output {name!r} that is NaN throughout"
+            )
+
+
+def _require_equal(first: Run, second: Run) -> None:
+    """Refuse a model that gives other outputs for the same inputs."""
+    for name, values in first.outputs.items():
+        if not np.array_equal(values, second.outputs[name], equal_nan=True):
+            raise ValueError(
+                "`model` must give equal outputs for equal inputs: turn off dropout "
+                "and reset kept states. "
+                f"Received: an output {name!r} that differs between two runs"
+            )

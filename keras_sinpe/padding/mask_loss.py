@@ -76,7 +76,7 @@ def _reason(call: Call, deleted_by: dict[int, str]) -> str:
 
 def _takes_unmasked_stranger(call: Call, known: set[int], trace: Trace) -> bool:
     """Whether an input shaped like a masked one came from outside any layer."""
-    shapes = {mask.shape for mask in trace.masks}
+    shapes = {mask.shape for mask, _ in trace.masks}
     seen = known | {id(t) for outer in call.ancestors() for t in outer.inputs}
     strange = any(
         mask is None

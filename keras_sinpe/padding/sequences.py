@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from keras_sinpe.padding.tracing import Trace
+from keras_sinpe.model.random_inputs import Feeds
 
-Feeds = dict[str, np.ndarray]
+Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PaddedSequence:
     """Inputs that share their length and padding.
 
@@ -21,7 +22,7 @@ class PaddedSequence:
     """
 
     inputs: tuple[str, ...]
-    valid: np.ndarray
+    valid: Array
     growth: int
 
     @property
@@ -32,7 +33,7 @@ class PaddedSequence:
 
 def find_sequences(
     feeds: Feeds,
-    masks: Iterable[np.ndarray],
+    masks: Iterable[Array],
     *,
     may_grow: Mapping[str, bool],
     extra_padding: int,
@@ -50,7 +51,7 @@ def find_sequences(
     """
     by_shape: dict[tuple[int, ...], list[str]] = {}
     for name, array in feeds.items():
-        if _is_sequence(array):
+        if array.ndim >= (3 if array.dtype.kind == "f" else 2):
             by_shape.setdefault(array.shape[:2], []).append(name)
     known = _one_mask_per_shape(masks)
     sequences: list[PaddedSequence] = []
@@ -77,42 +78,41 @@ def append_padding(
     return grown
 
 
+def change_padding(
+    feeds: Feeds, sequence: PaddedSequence, rng: np.random.Generator
+) -> Feeds:
+    """The same sequences with other real numbers at their padded positions."""
+    return _moved(feeds, sequence, ~sequence.valid, rng)
+
+
 def change_later_tokens(
     feeds: Feeds, sequence: PaddedSequence, position: int, rng: np.random.Generator
 ) -> Feeds:
     """The same sequences with other tokens after `position`; padding stays."""
-    changed = dict(feeds)
     later = sequence.valid & (np.arange(sequence.length) > position)
+    changed = _moved(feeds, sequence, later, rng)
     for name in sequence.inputs:
-        array = feeds[name].copy()
-        if array.dtype.kind == "f":
-            array[later] += rng.normal(size=array[later].shape).astype(array.dtype)
-        elif array.dtype.kind in "iu":
-            array[later] = _other_tokens(array, sequence.valid)[later]
-        changed[name] = array
+        if (ids := feeds[name]).dtype.kind in "iu":
+            changed[name] = ids.copy()
+            changed[name][later] = _other_tokens(ids, sequence.valid)[later]
     return changed
 
 
-def padding_values(
-    feeds: Feeds, padding_id: Mapping[str, int], trace: Trace
-) -> dict[str, float]:
-    """What pads each input: its id, `False`, or the value that a `Masking` skips."""
-    skipped = [getattr(call.layer, "mask_value", None) for call in trace.calls]
-    value = next((float(v) for v in skipped if v is not None), 0.0)
-    return {
-        name: value if array.dtype.kind == "f" else padding_id.get(name, 0)
-        for name, array in feeds.items()
-    }
+def _moved(
+    feeds: Feeds, sequence: PaddedSequence, where: Array, rng: np.random.Generator
+) -> Feeds:
+    moved = dict(feeds)
+    for name in sequence.inputs:
+        if (array := feeds[name]).dtype.kind == "f":
+            moved[name] = array.copy()
+            moved[name][where] += rng.normal(size=array[where].shape).astype(
+                array.dtype
+            )
+    return moved
 
 
-def _is_sequence(array: np.ndarray) -> bool:
-    return array.ndim >= (3 if array.dtype.kind == "f" else 2)
-
-
-def _one_mask_per_shape(
-    masks: Iterable[np.ndarray],
-) -> dict[tuple[int, ...], np.ndarray]:
-    known: dict[tuple[int, ...], np.ndarray] = {}
+def _one_mask_per_shape(masks: Iterable[Array]) -> dict[tuple[int, ...], Array]:
+    known: dict[tuple[int, ...], Array] = {}
     for mask in masks:
         if not (known.setdefault(mask.shape, mask) == mask).all():
             raise ValueError(
@@ -123,7 +123,7 @@ def _one_mask_per_shape(
     return known
 
 
-def _other_tokens(ids: np.ndarray, valid: np.ndarray) -> np.ndarray:
+def _other_tokens(ids: Array, valid: Array) -> Array:
     """Each valid id replaced by the next larger one that occurs."""
     tokens = np.unique(ids[valid])
     following = np.roll(tokens, -1)

@@ -1,14 +1,17 @@
 """One run of a model with every layer call written down, masks included."""
 
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import keras
 import numpy as np
+
+from keras_sinpe.model.keras_internals import mask_of, recording_calls, set_mask
+
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(eq=False)
@@ -39,47 +42,57 @@ class Call:
         """Whether the layer is Keras's own: what it does inside is its own affair."""
         return type(self.layer).__module__.startswith("keras.src.layers.")
 
+    @property
+    def takes_ids(self) -> bool:
+        """Whether it took anything but real numbers, which a `Masking` takes alone."""
+        return not all("float" in tensor.dtype.name for tensor in self.inputs)
+
 
 @dataclass
 class Trace:
     """The finished calls of one run, in the order in which they returned.
 
     Attributes:
-        padding_row: given the width of an `Embedding`, the vector that stands for
-            padding; `None` keeps the layer's own.
+        padding_row: given a width, the vector that stands for padding; `None` keeps
+            what the layers put out.
         padded_ids: arrays of token ids, each with the id that pads it.
-        masks: the masks that layers made from unmasked inputs.
+        fixed: `(batch, length)` of the sequences to which no padding can be appended.
+        masks: the masks that layers made from unmasked inputs, each with its maker.
         calls: the finished calls.
         failed: the innermost call that raised an error, or `None`.
         replaced: whether `padding_row` was used.
     """
 
-    padding_row: Callable[[int], np.ndarray] | None = None
-    padded_ids: list[tuple[np.ndarray, int]] = field(default_factory=list)
-    masks: list[np.ndarray] = field(default_factory=list)
+    padding_row: Callable[[int], Array] | None = None
+    padded_ids: list[tuple[Array, int]] = field(default_factory=list)
+    fixed: Container[tuple[int, ...]] = ()
+    masks: list[tuple[Array, Call]] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     failed: Call | None = None
     replaced: bool = False
     _open: list[Call] = field(default_factory=list)
 
-    def record(self, run: Any, layer: Any, args: Any, kwargs: Any) -> Any:
-        """Run one call and write it down."""
+    def record(self, make: Callable[..., Any], layer: Any, args: Any, kw: Any) -> Any:
+        """Make one call and write it down."""
         if self._open and self._open[-1].is_opaque:
-            return run(layer, *args, **kwargs)
-        call = self._enter(layer, args, kwargs)
+            return make(layer, *args, **kw)
+        call = self._enter(layer, args, kw)
         self._open.append(call)
         try:
-            outputs = run(layer, *args, **kwargs)
+            outputs = make(layer, *args, **kw)
         except Exception:
             self.failed = self.failed or call
             raise
         finally:
             self._open.pop()
-        outputs = self._replace_padding(call, outputs)
-        call.masks_after = [read_mask(tensor) for tensor in call.inputs]
+        mask = _new_mask(call, outputs, kw)
+        if self.padding_row is not None:
+            outputs = self._replace_padding(call, outputs, mask, self.padding_row)
+        if mask is not None:
+            self.masks.append((mask, call))
+        call.masks_after = [mask_of(tensor) for tensor in call.inputs]
         call.outputs = eager_tensors(outputs)
-        call.output_masks = [read_mask(tensor) for tensor in call.outputs]
-        self._note_new_masks(call, kwargs)
+        call.output_masks = [mask_of(tensor) for tensor in call.outputs]
         self.calls.append(call)
         return outputs
 
@@ -87,28 +100,36 @@ class Trace:
         parent = self._open[-1] if self._open else None
         names = [call.layer.name for call in self._open[1:]]
         inputs = eager_tensors((args, kwargs))
-        masks = [read_mask(tensor) for tensor in inputs]
+        masks = [mask_of(tensor) for tensor in inputs]
         return Call(layer, "/".join([*names, layer.name]), parent, inputs, masks)
 
-    def _replace_padding(self, call: Call, outputs: Any) -> Any:
-        """Change what the padding id stands for, as another table of weights would.
+    def _replace_padding(
+        self, call: Call, outputs: Any, mask: Array | None, row: Callable[[int], Array]
+    ) -> Any:
+        """Change what a layer that marks the padding puts out for it.
 
-        The output is replaced, not the weight: a table that is tied to the logits
-        would change them for a reason that is no leak, and nothing needs restoring.
+        For an `Embedding`, as another table of weights would. The output is replaced,
+        not the weight: a table that is tied to the logits would change them for a
+        reason that is no leak, and nothing needs restoring.
         """
-        is_table = isinstance(call.layer, keras.layers.Embedding)
-        if self.padding_row is None or not is_table or not call.inputs:
-            return outputs
-        padded = self._padded(call.layer, np.asarray(call.inputs[0]))
-        if padded is None or not padded.any():
+        padded = self._padded(call, mask)
+        if padded is None or not padded.any() or not keras.ops.is_tensor(outputs):
             return outputs
         self.replaced = True
-        row = keras.ops.cast(self.padding_row(outputs.shape[-1]), outputs.dtype)
-        replaced = keras.ops.where(padded[..., None], row, outputs)
-        replaced._keras_mask = read_mask(outputs)
+        values = keras.ops.cast(row(outputs.shape[-1]), outputs.dtype)
+        replaced = keras.ops.where(padded[..., None], values, outputs)
+        set_mask(replaced, mask_of(outputs))
         return replaced
 
-    def _padded(self, layer: Any, ids: np.ndarray) -> np.ndarray | None:
+    def _padded(self, call: Call, mask: Array | None) -> Array | None:
+        if isinstance(call.layer, keras.layers.Embedding) and call.inputs:
+            return self._padded_ids(call.layer, np.asarray(call.inputs[0]))
+        if mask is None or mask.shape not in self.fixed or call.takes_ids:
+            return None
+        inside = any(call in maker.ancestors() for _, maker in self.masks)
+        return None if inside else ~mask
+
+    def _padded_ids(self, layer: Any, ids: Array) -> Array | None:
         if layer.mask_zero:
             return np.asarray(ids == 0)
         for known, padding_id in self.padded_ids:
@@ -116,18 +137,15 @@ class Trace:
                 return np.asarray(ids == padding_id)
         return None
 
-    def _note_new_masks(self, call: Call, kwargs: Mapping[str, Any]) -> None:
-        handed_in = any(mask is not None for mask in call.masks_before)
-        if handed_in or kwargs.get("mask") is not None:
-            return
-        for mask in call.output_masks:
-            if mask is not None and len(mask.shape) == 2 and hasattr(mask, "numpy"):
-                self.masks.append(np.asarray(mask, bool))
 
-
-def read_mask(tensor: Any) -> Any:
-    """The Keras mask that travels on `tensor`, or `None`."""
-    return getattr(tensor, "_keras_mask", None)
+def _new_mask(call: Call, outputs: Any, kwargs: Mapping[str, Any]) -> Array | None:
+    """The mask of shape `(batch, length)` that a layer made from unmasked inputs."""
+    handed_in = any(mask is not None for mask in call.masks_before)
+    if handed_in or kwargs.get("mask") is not None:
+        return None
+    masks = [mask_of(tensor) for tensor in eager_tensors(outputs)]
+    made = (m for m in masks if m is not None and len(m.shape) == 2)
+    return next((np.asarray(m, bool) for m in made if hasattr(m, "numpy")), None)
 
 
 def eager_tensors(structure: Any) -> list[Any]:
@@ -137,45 +155,9 @@ def eager_tensors(structure: Any) -> list[Any]:
 
 
 @contextmanager
-def tracing(trace: Trace) -> Iterator[None]:
-    """Write down every call that this thread makes inside the block."""
-    from unittest import mock
-
-    layer_call, operation_call = keras.Layer.__call__, keras.Operation.__call__
-    thread = threading.get_ident()
-
-    def call_layer(layer: Any, *args: Any, **kwargs: Any) -> Any:
-        if threading.get_ident() != thread:
-            return layer_call(layer, *args, **kwargs)
-        return trace.record(layer_call, layer, args, kwargs)
-
-    def call_operation(operation: Any, *args: Any, **kwargs: Any) -> Any:
-        is_layer = isinstance(operation, keras.Layer)  # already written down
-        if is_layer or threading.get_ident() != thread:
-            return operation_call(operation, *args, **kwargs)
-        return trace.record(operation_call, operation, args, kwargs)
-
-    with (
-        mock.patch.object(keras.Layer, "__call__", call_layer),
-        mock.patch.object(keras.Operation, "__call__", call_operation),
-        _running_eagerly(),
-    ):
+def tracing(model: Any, trace: Trace) -> Iterator[None]:
+    """Write down every call that this thread makes inside `model`."""
+    with warnings.catch_warnings(), recording_calls(model, trace.record):
+        # The report names the layer that this warning is about.
+        warnings.filterwarnings("ignore", "Layer .* was passed an input with a mask")
         yield
-
-
-@contextmanager
-def _running_eagerly() -> Iterator[None]:
-    """Let a `tf.function` inside the model run its Python, which is traced."""
-    import tensorflow as tf
-
-    before = tf.config.functions_run_eagerly()
-    tf.config.run_functions_eagerly(True)
-    try:
-        with warnings.catch_warnings():
-            # The report names the layer that this warning is about.
-            warnings.filterwarnings(
-                "ignore", "Layer .* was passed an input with a mask"
-            )
-            yield
-    finally:
-        tf.config.run_functions_eagerly(before)

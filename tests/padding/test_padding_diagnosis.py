@@ -151,8 +151,9 @@ def test_keras_still_deletes_the_masks_that_attention_is_given():
     """The fact behind this room; when it changes, the docs must."""
     trace = Trace()
     x = layers.Embedding(20, 6, mask_zero=True)(IDS)
-    with tracing(trace):
-        heard = models.attention()(x, x)
+    attention = models.attention()
+    with tracing(attention, trace):
+        heard = attention(x, x)
     call = trace.calls[-1]
     assert [mask is None for mask in call.masks_before] == [False, False]
     assert [mask is None for mask in call.masks_after] == [True, True]
