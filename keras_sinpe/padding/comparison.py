@@ -1,14 +1,13 @@
 """How far the values at valid positions moved between two runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from keras_sinpe.padding.report import Change
-from keras_sinpe.padding.sequences import Array, PaddedSequence
-from keras_sinpe.padding.subject import Run
-from keras_sinpe.padding.tracing import Trace
+from keras_sinpe.padding.runs import Array, Run
+from keras_sinpe.padding.sequences import PaddedSequence
 
 # Per unit of the largest magnitude compared. Longer sequences are summed in another
 # order, and every layer rounds again: at most 2e-15, 8.5e-7, 1.9e-3 and 1.6e-2 in sound
@@ -41,131 +40,128 @@ class Probe:
         """Whether a tensor has a say: where tokens changed, if it follows them."""
         return self.changed is None or self.changed in follows
 
-    def must_stay(self, sequence: PaddedSequence) -> Array:
-        """The positions of `sequence` to compare."""
+    def largest_change(
+        self, before: Array, after: Array, follows: Follows, tolerance: float
+    ) -> tuple[float, tuple[int, ...] | None, float]:
+        """The largest change, its index, and what rounding explains.
+
+        The change is infinite where a shape depends on the padding.
+        """
+        known = tuple(slice(None if s is None else s.length) for s in follows)
+        if before.ndim != after.ndim or before[known].shape != after[known].shape:
+            return float("inf"), None, tolerance
+        before, after = (np.asarray(a[known], "float64") for a in (before, after))
+        stays = np.ones(before.shape, bool)
+        for axis, sequence in enumerate(follows):
+            if sequence is not None:
+                shape = [len(sequence.valid)] + [1] * (before.ndim - 1)
+                shape[axis] = sequence.length
+                stays &= self._must_stay(sequence).reshape(shape)
+        with np.errstate(invalid="ignore"):
+            moved = np.abs(after - before)
+        # NaN and infinity that stay as they were have no difference, yet stand still.
+        same = (before == after) | (np.isnan(before) & np.isnan(after))
+        moved = np.where(same | ~stays, 0.0, moved)
+        magnitude = np.abs(before[stays & np.isfinite(before)]).max(initial=1.0)
+        allowed = tolerance * float(magnitude)
+        if not moved.any():
+            return 0.0, None, allowed
+        index = np.unravel_index(int(np.argmax(moved)), moved.shape)
+        return float(moved[index]), tuple(int(place) for place in index), allowed
+
+    def _must_stay(self, sequence: PaddedSequence) -> Array:
         if sequence is not self.changed:
             return sequence.valid
         return sequence.valid & (np.arange(sequence.length) <= self.last)
 
 
-def coarsest_tolerance(trace: Trace) -> float:
-    """The tolerance of the coarsest dtype that any layer puts out."""
-    dtypes = {str(t.dtype.name) for call in trace.calls for t in call.outputs}
-    return max((TOLERANCE.get(dtype, 0.0) for dtype in dtypes), default=0.0)
+@dataclass(frozen=True)
+class Comparison:
+    """What must stay, and how still.
 
-
-def follow(
-    base: Sequence[int], grown: Sequence[int], sequences: Iterable[PaddedSequence]
-) -> Follows:
-    """What each axis of a tensor follows, by its shapes before and after appending.
-
-    >>> valid = np.ones((3, 11), bool)
-    >>> ids = PaddedSequence(("ids",), valid, growth=2)
-    >>> follow((3, 8, 11, 11), (3, 8, 13, 13), [ids]) == (None, None, ids, ids)
-    True
+    Attributes:
+        base: the run on the inputs as they are.
+        grown: the run on inputs with more padding.
+        sequences: the padded inputs.
+        tolerance: largest change per unit; `None` for that of the coarsest dtype that
+            any layer puts out.
     """
-    found: list[PaddedSequence | None] = [None] * len(base)
-    for sequence in sequences:
-        batch, length = sequence.valid.shape
-        if base and len(base) == len(grown) and base[0] == batch:
-            for axis in range(1, len(base)):
-                if (base[axis], grown[axis]) == (length, length + sequence.growth):
+
+    base: Run
+    grown: Run
+    sequences: Sequence[PaddedSequence]
+    tolerance: float | None
+
+    @property
+    def followed(self) -> dict[str, Follows]:
+        """What each axis of each output follows."""
+        grown = self.grown.outputs
+        return {n: self._follow(a, grown[n]) for n, a in self.base.outputs.items()}
+
+    def changes(self, probe: Probe) -> list[Change]:
+        """One entry per output that has a say."""
+        found = []
+        for name, follows in self.followed.items():
+            if probe.judges(follows):
+                pair = probe.before.outputs[name], probe.after.outputs[name]
+                change = probe.largest_change(*pair, follows, self._unit)
+                found.append(Change(name, probe.name, *change))
+        return found
+
+    def first_leak(self, probe: Probe) -> str | None:
+        """Path of the first layer whose valid outputs, and those around it, moved.
+
+        A layer inside one that keeps still is passed over: there the change is undone.
+        """
+        moved: dict[int, bool | None] = {}
+        runs = (self.base, self.grown, probe.before, probe.after)
+        for calls in zip(*(run.calls for run in runs), strict=False):
+            if len({call.path for call in calls}) > 1:
+                break  # a loop over the length: what follows has no counterpart
+            tensors = zip(*(call.outputs for call in calls), strict=False)
+            verdicts = [self._moved(probe, *four) for four in tensors]
+            known = [verdict for verdict in verdicts if verdict is not None]
+            moved[id(calls[2])] = any(known) if known else None
+        for call in probe.before.calls:
+            outer = (moved.get(id(enclosing)) for enclosing in call.ancestors())
+            if moved.get(id(call)) and False not in outer:
+                return call.path
+        return None
+
+    def _moved(
+        self, probe: Probe, base: Array, grown: Array, before: Array, after: Array
+    ) -> bool | None:
+        """Whether a tensor moved; `None` where that is unknown.
+
+        Without positions only what is pooled can be judged: rows of several sequences
+        in one axis, say, hold padding too.
+        """
+        follows = self._follow(base, grown)
+        pooled = tuple(before.shape) == tuple(after.shape) and len(before.shape) == 2
+        if not probe.judges(follows) or not (any(follows) or pooled):
+            return None
+        pair = np.asarray(before), np.asarray(after)
+        largest, _, allowed = probe.largest_change(*pair, follows, self._unit)
+        return not largest <= allowed
+
+    def _follow(self, base: Array, grown: Array) -> Follows:
+        """What each axis of a tensor follows, by its growth where padding is added."""
+        if len(base.shape) != len(grown.shape):
+            return (None,) * len(base.shape)
+        found: list[PaddedSequence | None] = [None] * len(base.shape)
+        for axis, sizes in enumerate(zip(base.shape, grown.shape, strict=True)):
+            for sequence in self.sequences if axis else ():
+                batch, length = sequence.valid.shape
+                if base.shape[0] == batch and sizes == (
+                    length,
+                    length + sequence.growth,
+                ):
                     found[axis] = sequence
-    return tuple(found)
+        return tuple(found)
 
-
-def compare_outputs(
-    probe: Probe, followed: Mapping[str, Follows], tolerance: float
-) -> list[Change]:
-    """One entry per output that has a say."""
-    changes = []
-    for name, follows in followed.items():
-        if probe.judges(follows):
-            before, after = probe.before.outputs[name], probe.after.outputs[name]
-            largest, where, size = _largest_change(before, after, follows, probe)
-            allowed = tolerance * max(1.0, size)
-            changes.append(Change(name, probe.name, largest, where, allowed))
-    return changes
-
-
-def find_first_leak(
-    probe: Probe,
-    base: Run,
-    grown: Run,
-    sequences: Sequence[PaddedSequence],
-    tolerance: float,
-) -> str | None:
-    """Path of the first layer whose valid outputs moved, and moved what encloses it.
-
-    A layer inside one that keeps still is passed over: there the change is undone.
-    """
-    moved: dict[int, bool | None] = {}
-    runs = (base, grown, probe.before, probe.after)
-    for calls in zip(*(run.trace.calls for run in runs), strict=False):
-        if len({call.path for call in calls}) > 1:
-            break  # a loop over the length: what follows has no counterpart
-        verdicts = [
-            not largest <= tolerance * max(1.0, size)
-            for tensors in zip(*(call.outputs for call in calls), strict=False)
-            for largest, size in _change_inside(probe, sequences, *tensors)
-        ]
-        moved[id(calls[2])] = any(verdicts) if verdicts else None
-    for call in probe.before.trace.calls:
-        outer = (moved.get(id(enclosing)) for enclosing in call.ancestors())
-        if moved.get(id(call)) and False not in outer:
-            return call.path
-    return None
-
-
-def _change_inside(
-    probe: Probe,
-    sequences: Sequence[PaddedSequence],
-    base: Array,
-    grown: Array,
-    before: Array,
-    after: Array,
-) -> list[tuple[float, float]]:
-    """The largest change of a tensor and its magnitude; none where it has no say.
-
-    Without positions only what is pooled can be judged: rows of several sequences in
-    one axis, say, hold padding too.
-    """
-    follows = follow(base.shape, grown.shape, sequences)
-    is_pooled = tuple(before.shape) == tuple(after.shape) and len(before.shape) == 2
-    if not probe.judges(follows) or not (any(follows) or is_pooled):
-        return []
-    values = (np.asarray(tensor).astype("float64") for tensor in (before, after))
-    largest, _, size = _largest_change(*values, follows, probe)
-    return [(largest, size)]
-
-
-def _largest_change(
-    before: Array, after: Array, follows: Follows, probe: Probe
-) -> tuple[float, tuple[int, ...] | None, float]:
-    """Largest change, its index, and the largest finite magnitude compared.
-
-    The change is infinite where a shape depends on the padding.
-    """
-    known = tuple(slice(None if s is None else s.length) for s in follows)
-    if before.ndim != after.ndim or before[known].shape != after[known].shape:
-        return float("inf"), None, 0.0
-    before, after = before[known], after[known]
-    if before.size == 0:
-        return 0.0, None, 0.0
-    stays = np.ones(before.shape, bool)
-    for axis, sequence in enumerate(follows):
-        if sequence is not None:
-            positions = probe.must_stay(sequence)
-            shape = [len(positions)] + [1] * (before.ndim - 1)
-            shape[axis] = sequence.length
-            stays &= positions.reshape(shape)
-    with np.errstate(invalid="ignore"):
-        difference = np.abs(after - before)
-    # NaN and infinity that stay as they were have no difference, yet have not moved.
-    same = (before == after) | (np.isnan(before) & np.isnan(after))
-    difference = np.where(same | ~stays, 0.0, difference)
-    where = np.unravel_index(int(np.argmax(difference)), difference.shape)
-    largest = float(difference[where])
-    index = None if largest == 0 else tuple(int(place) for place in where)
-    magnitudes = np.abs(before[stays & np.isfinite(before)])
-    return largest, index, float(magnitudes.max(initial=0.0))
+    @property
+    def _unit(self) -> float:
+        if self.tolerance is not None:
+            return self.tolerance
+        dtypes = {t.dtype.name for call in self.base.calls for t in call.outputs}
+        return max((TOLERANCE.get(dtype, 0.0) for dtype in dtypes), default=0.0)
