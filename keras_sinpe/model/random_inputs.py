@@ -35,14 +35,18 @@ def draw(
     feeds = {}
     for spec in signature.inputs:
         shape = [case.sizes[a] if isinstance(a, str) else a for a in spec.axes]
-        array = _values(spec, shape, limits.get(spec.name, WIDE), rng)
+        array = draw_values(spec, shape, limits.get(spec.name, WIDE), rng)
         feeds[spec.name] = _pad(array, rng)
     return feeds
 
 
-def _values(
+def draw_values(
     spec: TensorSpec, shape: list[int], limit: int, rng: np.random.Generator
 ) -> np.ndarray[Any, Any]:
+    """Draw one array without padding; integers below `limit`, and above 0 if possible.
+
+    NumPy has no bfloat16 of its own: such an input is drawn in float32.
+    """
     if spec.dtype == "bool":
         return rng.random(shape) < 0.5
     if spec.dtype.startswith(("int", "uint")):
@@ -50,6 +54,8 @@ def _values(
         return rng.integers(min(1, limit - 1), limit, shape).astype(spec.dtype)
     if spec.dtype.startswith("float"):
         return rng.standard_normal(shape).astype(spec.dtype)
+    if spec.dtype == "bfloat16":
+        return rng.standard_normal(shape).astype("float32")
     raise ValueError(
         "`inputs` must be given for an input that is neither a number nor a bool. "
         f"Received: inputs=None with the input {spec.name!r} of dtype {spec.dtype}"

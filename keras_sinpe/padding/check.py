@@ -5,24 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from keras_sinpe.padding.comparison import (
-    Follows,
-    Probe,
-    Run,
-    coarsest_tolerance,
-    compare_outputs,
-    find_first_leak,
-)
+from keras_sinpe.arguments import finite_number, integer_from, refusal
+from keras_sinpe.padding.comparison import Comparison, Probe
 from keras_sinpe.padding.mask_loss import find_mask_loss
-from keras_sinpe.padding.refusals import (
-    known_length,
-    known_tolerance,
-    require_equal,
-    require_numbers,
-    require_tokens,
-)
 from keras_sinpe.padding.report import Change, PaddingReport
-from keras_sinpe.padding.sequences import PaddedSequence, change_later_tokens
+from keras_sinpe.padding.runs import Run
+from keras_sinpe.padding.sequences import PaddedSequence, change_values
 from keras_sinpe.padding.subject import Subject
 
 
@@ -82,90 +70,77 @@ def check_padding(
     >>> check_padding(keras.Model(ids, pooled(x * 2))).mask_loss.reason
     'an operation on tensors hands no mask on'
     """
-    extra_padding = known_length("extra_padding", extra_padding)
-    if tolerance is not None:
-        tolerance = known_tolerance("tolerance", tolerance)
+    expected = "an integer of at least 0"
+    extra_padding = integer_from(0, "extra_padding", extra_padding, expected)
+    tolerance = None if tolerance is None else _known_tolerance(tolerance)
     subject = Subject(model, inputs, padding_id, seed)
     base = subject.run(subject.feeds)
-    require_equal(base, subject.run(subject.feeds))
-    sequences = subject.find_sequences(base.trace, extra_padding, unmasked=causal)
-    require_tokens(sequences)
-    require_numbers(base)
-    grown = _run_grown(subject, sequences, base)
-    follows = _followed_sequences(base, grown, sequences)
-    probes = _padding_probes(subject, sequences, base, grown)
+    again = subject.run(subject.feeds)
+    sequences = subject.find_sequences(base, extra_padding, unmasked=causal)
+    _refuse_what_tells_nothing(sequences, base, again)
+    grown = _grow(subject, sequences, base)
+    comparison = Comparison(base, grown, sequences, tolerance)
+    probes = _padding_probes(subject, comparison)
     if causal:
-        probes += _causal_probes(subject, base, follows)
+        probes += _causal_probes(subject, comparison)
     if not probes:
         raise ValueError(
             "`inputs` must hold padding for a model whose length is fixed. "
             "Received: inputs without padding"
         )
-    allowed = coarsest_tolerance(base.trace) if tolerance is None else tolerance
-    changes = _worst([c for p in probes for c in compare_outputs(p, follows, allowed)])
+    changes: dict[tuple[str, str], Change] = {}
+    for change in (change for probe in probes for change in comparison.changes(probe)):
+        worst = changes.setdefault((change.probe, change.output), change)
+        if not change.largest <= worst.largest:
+            changes[change.probe, change.output] = change
+    failed = {change.probe for change in changes.values() if not change.passed}
+    leaks = (comparison.first_leak(probe) for probe in probes if probe.name in failed)
     return PaddingReport(
         model=model.name,
-        changes=changes,
-        mask_loss=find_mask_loss(grown.trace),
-        first_leak=_first_leak(probes, sequences, changes, allowed),
+        changes=tuple(changes.values()),
+        mask_loss=find_mask_loss(grown) if failed else None,
+        first_leak=next((path for path in leaks if path is not None), None),
     )
 
 
-def _run_grown(subject: Subject, sequences: list[PaddedSequence], base: Run) -> Run:
-    if not any(sequence.growth for sequence in sequences):
-        return base
+def _grow(subject: Subject, sequences: list[PaddedSequence], base: Run) -> Run:
+    """The run on inputs with more padding; `base` where there cannot be any."""
+    growth = {name: s.growth for s in sequences for name in s.inputs if s.growth}
     try:
-        return subject.run(subject.append_padding(sequences, base.trace))
+        return subject.run(subject.append_padding(sequences)) if growth else base
     except Exception as error:
-        grown = {name: s.growth for s in sequences for name in s.inputs}
         error.add_note(
-            f"The padding check appended padding, {grown}; `extra_padding=0` does not."
+            f"The padding check appended padding, {growth}; `extra_padding=0` does not."
         )
         raise
 
 
-def _followed_sequences(
-    base: Run, grown: Run, sequences: list[PaddedSequence]
-) -> Follows:
-    """For each output, the sequence whose length it has and with which it grows."""
-    return {
-        name: next(
-            (
-                sequence
-                for sequence in sequences
-                if values.shape[:2] == sequence.valid.shape
-                and grown.outputs[name].shape[1] == sequence.length + sequence.growth
-            ),
-            None,
-        )
-        for name, values in base.outputs.items()
-    }
+def _padding_probes(subject: Subject, comparison: Comparison) -> list[Probe]:
+    base, grown = comparison.base, comparison.grown
+    replaced = subject.run_replaced(base, grown, comparison.sequences)
+    probes = [
+        Probe("padding appended", base, grown),
+        Probe("padding replaced", grown, replaced),
+    ]
+    return [probe for probe in probes if probe.after is not probe.before]
 
 
-def _padding_probes(
-    subject: Subject, sequences: list[PaddedSequence], base: Run, grown: Run
-) -> list[Probe]:
-    probes = [] if grown is base else [Probe("padding appended", base, grown)]
-    feeds = subject.append_padding(sequences, base.trace)
-    # As large as ordinary inputs of a layer: a leak is seen, nothing saturates.
-    replaced = subject.run(feeds, lambda width: subject.rng.normal(size=width))
-    if replaced.trace.replaced:
-        probes.append(Probe("padding replaced", grown, replaced))
-    return probes
-
-
-def _causal_probes(subject: Subject, base: Run, follows: Follows) -> list[Probe]:
-    followed = {id(s): s for s in follows.values() if s is not None}
-    if not followed:
+def _causal_probes(subject: Subject, comparison: Comparison) -> list[Probe]:
+    base = comparison.base
+    follows = [
+        s for axes in comparison.followed.values() for s in axes if s is not None
+    ]
+    if not follows:
         shapes = {name: values.shape for name, values in base.outputs.items()}
         raise ValueError(
             "`causal` must be `False` for a model without an output that has one row "
             f"per token. Received: causal=True and outputs of shapes {shapes}"
         )
     probes = []
-    for sequence in followed.values():
+    for sequence in dict.fromkeys(follows):
         for last in sorted({0, sequence.length // 2, sequence.length - 2}):
-            feeds = change_later_tokens(subject.feeds, sequence, last, subject.rng)
+            later = sequence.valid & (np.arange(sequence.length) > last)
+            feeds = change_values(subject.feeds, sequence, later, subject.rng, ids=True)
             if all(np.array_equal(feeds[n], subject.feeds[n]) for n in feeds):
                 continue
             after = subject.run(feeds)
@@ -178,24 +153,37 @@ def _causal_probes(subject: Subject, base: Run, follows: Follows) -> list[Probe]
     return probes
 
 
-def _worst(changes: list[Change]) -> tuple[Change, ...]:
-    """The largest change of each output under each probe."""
-    worst: dict[tuple[str, str], Change] = {}
-    for change in changes:
-        key = (change.probe, change.output)
-        if key not in worst or not change.largest <= worst[key].largest:
-            worst[key] = change
-    return tuple(worst.values())
+def _known_tolerance(value: Any) -> float:
+    expected = "a finite number of at least 0"
+    number = finite_number("tolerance", value, expected)
+    if number < 0:
+        raise ValueError(refusal("tolerance", expected, value))
+    return number
 
 
-def _first_leak(
-    probes: list[Probe],
-    sequences: list[PaddedSequence],
-    changes: tuple[Change, ...],
-    tolerance: float,
-) -> str | None:
-    failed = {change.probe for change in changes if not change.passed}
-    paths = (
-        find_first_leak(p, sequences, tolerance) for p in probes if p.name in failed
-    )
-    return next((path for path in paths if path is not None), None)
+def _refuse_what_tells_nothing(
+    sequences: list[PaddedSequence], base: Run, again: Run
+) -> None:
+    """Refuse rows of padding alone, chance, and outputs of NaN, which never change."""
+    for name, values in base.outputs.items():
+        if not np.array_equal(values, again.outputs[name], equal_nan=True):
+            raise ValueError(
+                "`model` must give equal outputs for equal inputs: turn off dropout "
+                "and reset kept states. "
+                f"Received: an output {name!r} that differs between two runs"
+            )
+    for sequence in sequences:
+        rows = len(sequence.valid)
+        filled = int(sequence.valid.any(axis=1).sum())
+        if filled < max(rows, 1):
+            raise ValueError(
+                "`inputs` must hold at least one token in every row. "
+                f"Received: {list(sequence.inputs)} with tokens in {filled} of "
+                f"{rows} rows"
+            )
+    for name, values in base.outputs.items():
+        if values.size and np.isnan(values).all():
+            raise ValueError(
+                "`model` must put out numbers. "
+                f"Received: an output {name!r} that is NaN throughout"
+            )

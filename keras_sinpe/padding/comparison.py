@@ -1,30 +1,21 @@
 """How far the values at valid positions moved between two runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from keras_sinpe.padding.report import Change
+from keras_sinpe.padding.runs import Array, Run
 from keras_sinpe.padding.sequences import PaddedSequence
-from keras_sinpe.padding.tracing import Call, Trace
 
 # Per unit of the largest magnitude compared. Longer sequences are summed in another
 # order, and every layer rounds again: at most 2e-15, 8.5e-7, 1.9e-3 and 1.6e-2 in sound
 # encoders of 2 to 12 blocks, up to 60 positions longer. Leaks measure 1e-3 to 3.
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
 
-
-# For each output the sequence that its rows belong to; `None` has no row per token.
-Follows = Mapping[str, PaddedSequence | None]
-
-
-@dataclass(frozen=True)
-class Run:
-    """The named outputs of one run, and its trace."""
-
-    outputs: dict[str, np.ndarray]
-    trace: Trace
+# For each axis of a tensor the sequence whose positions it counts, or `None`.
+Follows = tuple[PaddedSequence | None, ...]
 
 
 @dataclass(frozen=True)
@@ -43,122 +34,134 @@ class Probe:
     before: Run
     after: Run
     changed: PaddedSequence | None = None
-    last: int | None = None
+    last: int = -1
 
-    def must_stay(self, sequence: PaddedSequence | None) -> np.ndarray | None:
-        """The positions of `sequence` to compare; `None` stands for everything."""
-        if sequence is None or self.last is None:
-            return None if sequence is None else sequence.valid
+    def judges(self, follows: Follows) -> bool:
+        """Whether a tensor has a say: where tokens changed, if it follows them."""
+        return self.changed is None or self.changed in follows
+
+    def largest_change(
+        self, before: Array, after: Array, follows: Follows, tolerance: float
+    ) -> tuple[float, tuple[int, ...] | None, float]:
+        """The largest change, its index, and what rounding explains.
+
+        The change is infinite where a shape depends on the padding.
+        """
+        known = tuple(slice(None if s is None else s.length) for s in follows)
+        if before.ndim != after.ndim or before[known].shape != after[known].shape:
+            return float("inf"), None, tolerance
+        before, after = (np.asarray(a[known], "float64") for a in (before, after))
+        stays = np.ones(before.shape, bool)
+        for axis, sequence in enumerate(follows):
+            if sequence is not None:
+                shape = [len(sequence.valid)] + [1] * (before.ndim - 1)
+                shape[axis] = sequence.length
+                stays &= self._must_stay(sequence).reshape(shape)
+        with np.errstate(invalid="ignore"):
+            moved = np.abs(after - before)
+        # NaN and infinity that stay as they were have no difference, yet stand still.
+        same = (before == after) | (np.isnan(before) & np.isnan(after))
+        moved = np.where(same | ~stays, 0.0, moved)
+        magnitude = np.abs(before[stays & np.isfinite(before)]).max(initial=1.0)
+        allowed = tolerance * float(magnitude)
+        if not moved.any():
+            return 0.0, None, allowed
+        index = np.unravel_index(int(np.argmax(moved)), moved.shape)
+        return float(moved[index]), tuple(int(place) for place in index), allowed
+
+    def _must_stay(self, sequence: PaddedSequence) -> Array:
+        if sequence is not self.changed:
+            return sequence.valid
         return sequence.valid & (np.arange(sequence.length) <= self.last)
 
 
-def coarsest_tolerance(trace: Trace) -> float:
-    """The tolerance of the coarsest dtype that any layer puts out."""
-    dtypes = {str(t.dtype.name) for call in trace.calls for t in call.outputs}
-    return max((TOLERANCE.get(dtype, 0.0) for dtype in dtypes), default=0.0)
+@dataclass(frozen=True)
+class Comparison:
+    """What must stay, and how still.
 
-
-def compare_outputs(probe: Probe, follows: Follows, tolerance: float) -> list[Change]:
-    """One entry per output; one that follows no sequence is compared whole.
-
-    Where later tokens were changed, only outputs that follow them have a say.
+    Attributes:
+        base: the run on the inputs as they are.
+        grown: the run on inputs with more padding.
+        sequences: the padded inputs.
+        tolerance: largest change per unit; `None` for that of the coarsest dtype that
+            any layer puts out.
     """
-    changes = []
-    for name, sequence in follows.items():
-        if probe.changed is not None and sequence is not probe.changed:
-            continue
-        before, after = probe.before.outputs[name], probe.after.outputs[name]
-        valid = probe.must_stay(sequence)
-        largest, where, magnitude = _largest_change(before, after, valid)
-        allowed = tolerance * max(1.0, magnitude)
-        changes.append(Change(name, probe.name, largest, where, allowed))
-    return changes
 
+    base: Run
+    grown: Run
+    sequences: Sequence[PaddedSequence]
+    tolerance: float | None
 
-def find_first_leak(
-    probe: Probe, sequences: Sequence[PaddedSequence], tolerance: float
-) -> str | None:
-    """Path of the first layer whose valid outputs moved, and moved what encloses it.
+    @property
+    def followed(self) -> dict[str, Follows]:
+        """What each axis of each output follows."""
+        grown = self.grown.outputs
+        return {n: self._follow(a, grown[n]) for n, a in self.base.outputs.items()}
 
-    A layer inside one that keeps still is passed over: there the change is undone.
-    """
-    moved: dict[int, bool | None] = {}
-    pairs = list(zip(probe.before.trace.calls, probe.after.trace.calls, strict=False))
-    for before, after in pairs:
-        if before.path != after.path:
-            break  # a loop over the length: what follows has no counterpart
-        moved[id(before)] = _moved(probe, before, after, sequences, tolerance)
-    for call, _ in pairs:
-        outer = (moved.get(id(enclosing)) for enclosing in call.ancestors())
-        if moved.get(id(call)) and False not in outer:
-            return call.path
-    return None
+    def changes(self, probe: Probe) -> list[Change]:
+        """One entry per output that has a say."""
+        found = []
+        for name, follows in self.followed.items():
+            if probe.judges(follows):
+                pair = probe.before.outputs[name], probe.after.outputs[name]
+                change = probe.largest_change(*pair, follows, self._unit)
+                found.append(Change(name, probe.name, *change))
+        return found
 
+    def first_leak(self, probe: Probe) -> str | None:
+        """Path of the first layer whose valid outputs, and those around it, moved.
 
-def _moved(
-    probe: Probe,
-    before: Call,
-    after: Call,
-    sequences: Iterable[PaddedSequence],
-    tolerance: float,
-) -> bool | None:
-    """Whether the valid outputs of a layer moved; `None` where that is unknown."""
-    verdict: bool | None = None
-    for left, right in zip(before.outputs, after.outputs, strict=False):
-        sequence = _shaped_like(left.shape, right.shape, sequences)
-        if probe.changed is not None and sequence is not probe.changed:
-            continue
-        if sequence is None and not _is_pooled(left, right):
-            continue
-        largest, _, magnitude = _largest_change(
-            _values(left), _values(right), probe.must_stay(sequence)
-        )
-        verdict = bool(verdict) or not largest <= tolerance * max(1.0, magnitude)
-    return verdict
+        A layer inside one that keeps still is passed over: there the change is undone.
+        """
+        moved: dict[int, bool | None] = {}
+        runs = (self.base, self.grown, probe.before, probe.after)
+        for calls in zip(*(run.calls for run in runs), strict=False):
+            if len({call.path for call in calls}) > 1:
+                break  # a loop over the length: what follows has no counterpart
+            tensors = zip(*(call.outputs for call in calls), strict=False)
+            verdicts = [self._moved(probe, *four) for four in tensors]
+            known = [verdict for verdict in verdicts if verdict is not None]
+            moved[id(calls[2])] = any(known) if known else None
+        for call in probe.before.calls:
+            outer = (moved.get(id(enclosing)) for enclosing in call.ancestors())
+            if moved.get(id(call)) and False not in outer:
+                return call.path
+        return None
 
+    def _moved(
+        self, probe: Probe, base: Array, grown: Array, before: Array, after: Array
+    ) -> bool | None:
+        """Whether a tensor moved; `None` where that is unknown.
 
-def _shaped_like(
-    left: Sequence[int], right: Sequence[int], sequences: Iterable[PaddedSequence]
-) -> PaddedSequence | None:
-    for sequence in sequences:
-        batch, length = sequence.valid.shape
-        lengths = (length, length + sequence.growth)
-        if all(
-            len(shape) > 1 and shape[0] == batch and shape[1] in lengths
-            for shape in (left, right)
-        ):
-            return sequence
-    return None
+        Without positions only what is pooled can be judged: rows of several sequences
+        in one axis, say, hold padding too.
+        """
+        follows = self._follow(base, grown)
+        pooled = tuple(before.shape) == tuple(after.shape) and len(before.shape) == 2
+        if not probe.judges(follows) or not (any(follows) or pooled):
+            return None
+        pair = np.asarray(before), np.asarray(after)
+        largest, _, allowed = probe.largest_change(*pair, follows, self._unit)
+        return not largest <= allowed
 
+    def _follow(self, base: Array, grown: Array) -> Follows:
+        """What each axis of a tensor follows, by its growth where padding is added."""
+        if len(base.shape) != len(grown.shape):
+            return (None,) * len(base.shape)
+        found: list[PaddedSequence | None] = [None] * len(base.shape)
+        for axis, sizes in enumerate(zip(base.shape, grown.shape, strict=True)):
+            for sequence in self.sequences if axis else ():
+                batch, length = sequence.valid.shape
+                if base.shape[0] == batch and sizes == (
+                    length,
+                    length + sequence.growth,
+                ):
+                    found[axis] = sequence
+        return tuple(found)
 
-def _is_pooled(left: np.ndarray, right: np.ndarray) -> bool:
-    """Whether no position is left: heads before lengths, say, cannot be judged."""
-    return tuple(left.shape) == tuple(right.shape) and len(left.shape) == 2
-
-
-def _largest_change(
-    before: np.ndarray, after: np.ndarray, valid: np.ndarray | None
-) -> tuple[float, tuple[int, ...] | None, float]:
-    """Largest change, its index, and the largest finite magnitude compared."""
-    if valid is not None:
-        before, after = before[:, : valid.shape[1]], after[:, : valid.shape[1]]
-        wide = valid.reshape(valid.shape + (1,) * (before.ndim - 2))
-        before, after = np.where(wide, before, 0.0), np.where(wide, after, 0.0)
-    if before.shape != after.shape:
-        return float("inf"), None, 0.0
-    if before.size == 0:
-        return 0.0, None, 0.0
-    with np.errstate(invalid="ignore"):
-        difference = np.abs(after - before)
-    # NaN and infinity that stay as they were have no difference, yet have not moved.
-    same = (before == after) | (np.isnan(before) & np.isnan(after))
-    difference = np.where(same, 0.0, difference)
-    where = np.unravel_index(int(np.argmax(difference)), difference.shape)
-    largest = float(difference[where])
-    index = None if largest == 0 else tuple(int(axis) for axis in where)
-    magnitudes = np.abs(before[np.isfinite(before)])
-    return largest, index, float(magnitudes.max(initial=0.0))
-
-
-def _values(tensor: object) -> np.ndarray:
-    return np.asarray(tensor).astype("float64")
+    @property
+    def _unit(self) -> float:
+        if self.tolerance is not None:
+            return self.tolerance
+        dtypes = {t.dtype.name for call in self.base.calls for t in call.outputs}
+        return max((TOLERANCE.get(dtype, 0.0) for dtype in dtypes), default=0.0)

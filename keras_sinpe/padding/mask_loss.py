@@ -1,20 +1,18 @@
 """Where the Keras mask of a model is lost first."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import keras
 
 from keras_sinpe.padding.report import MaskLoss
-from keras_sinpe.padding.tracing import Call, Trace
+from keras_sinpe.padding.runs import Call, Run
 
 
-def find_mask_loss(trace: Trace) -> MaskLoss | None:
+def find_mask_loss(run: Run) -> MaskLoss | None:
     """The first loss that no enclosing layer makes good, else the first of all."""
-    losses = list(_losses(trace))
+    losses = list(_losses(run))
     lasting = [loss for call, loss in losses if not _is_made_good(call)]
-    healed = [loss for call, loss in losses if _is_made_good(call)]
-    return next(iter(lasting + healed), None)
+    return next(iter(lasting or [loss for _, loss in losses]), None)
 
 
 def _is_made_good(call: Call) -> bool:
@@ -22,61 +20,67 @@ def _is_made_good(call: Call) -> bool:
     return any(m is not None for outer in enclosing for m in outer.output_masks)
 
 
-def _losses(trace: Trace) -> Iterator[tuple[Call, MaskLoss]]:
+def _losses(run: Run) -> Iterator[tuple[Call, MaskLoss]]:
     deleted_by: dict[int, str] = {}
     known: set[int] = set()
+    shapes = {mask.shape for mask, _ in run.masks}
     previous: Call | None = None
-    for call in trace.calls:
-        if (tensor := _masked_before(call)) is not None and _drops(call, tensor):
+    for call in run.calls:
+        if _drops_mask(call):
             yield call, MaskLoss(call.path, _reason(call, deleted_by))
-        elif previous is not None and _takes_unmasked_stranger(call, known, trace):
-            yield call, _loss_between(previous, call)
-        deleted_by |= dict.fromkeys(_deleted(call), call.path)
+        elif previous is not None and _takes_unmasked_stranger(call, known, shapes):
+            reason = (
+                f"an operation on tensors between `{previous.path}` and `{call.path}` "
+                "hands no mask on"
+            )
+            yield call, MaskLoss(call.path, reason)
+        masks = zip(call.inputs, call.masks_before, call.masks_after, strict=True)
+        deleted_by |= {
+            id(tensor): call.path
+            for tensor, before, after in masks
+            if before is not None and after is None
+        }
         known |= {id(tensor) for tensor in call.inputs + call.outputs}
         previous = call
 
 
-def _masked_before(call: Call) -> Any:
-    """The first input whose mask covers its batch and length."""
-    for tensor, mask in zip(call.inputs, call.masks_before, strict=True):
-        if mask is not None and tuple(mask.shape) == tuple(tensor.shape[:2]):
-            return tensor
-    return None
+def _drops_mask(call: Call) -> bool:
+    """Whether outputs have the axes of a masked input, and none of them its mask.
 
-
-def _drops(call: Call, masked: Any) -> bool:
-    """Whether outputs have the axes of the masked input, and none of them its mask.
-
-    An output of lower rank (pooling, a last state) has used the mask up.
+    An output of lower rank (pooling, a last state) has used the mask up, and one of
+    truth values is a mask itself.
     """
-    like = [
-        mask
-        for output, mask in zip(call.outputs, call.output_masks, strict=True)
-        if output.shape[:2] == masked.shape[:2]
-        and len(output.shape) >= len(masked.shape)
-    ]
-    return bool(like) and all(mask is None for mask in like)
-
-
-def _deleted(call: Call) -> list[int]:
-    masks = zip(call.inputs, call.masks_before, call.masks_after, strict=True)
-    return [id(t) for t, before, after in masks if before is not None and after is None]
+    for masked, mask in zip(call.inputs, call.masks_before, strict=True):
+        if mask is not None and tuple(mask.shape) == tuple(masked.shape[:2]):
+            like = [
+                output_mask
+                for output, output_mask in zip(
+                    call.outputs, call.output_masks, strict=True
+                )
+                if output.shape[:2] == masked.shape[:2]
+                and len(output.shape) >= len(masked.shape)
+                and output.dtype != bool
+            ]
+            return bool(like) and all(mask is None for mask in like)
+    return False
 
 
 def _reason(call: Call, deleted_by: dict[int, str]) -> str:
     robbed = [deleted_by[id(t)] for t in call.inputs if id(t) in deleted_by]
+    kind = type(call.layer).__name__
     if not isinstance(call.layer, keras.Layer):
         return "an operation on tensors hands no mask on"
     if robbed:
         return f"`{robbed[0]}` deletes the mask of its inputs"
     if not call.layer.supports_masking:
-        return f"{type(call.layer).__name__} does not support masking"
-    return f"`compute_mask` of {type(call.layer).__name__} returned none"
+        return f"{kind} does not support masking"
+    return f"`compute_mask` of {kind} returned none"
 
 
-def _takes_unmasked_stranger(call: Call, known: set[int], trace: Trace) -> bool:
+def _takes_unmasked_stranger(
+    call: Call, known: set[int], shapes: set[tuple[int, ...]]
+) -> bool:
     """Whether an input shaped like a masked one came from outside any layer."""
-    shapes = {mask.shape for mask in trace.masks}
     seen = known | {id(t) for outer in call.ancestors() for t in outer.inputs}
     strange = any(
         mask is None
@@ -86,11 +90,3 @@ def _takes_unmasked_stranger(call: Call, known: set[int], trace: Trace) -> bool:
         for tensor, mask in zip(call.inputs, call.masks_before, strict=True)
     )
     return strange and all(mask is None for mask in call.output_masks)
-
-
-def _loss_between(previous: Call, call: Call) -> MaskLoss:
-    return MaskLoss(
-        call.path,
-        f"an operation on tensors between `{previous.path}` and `{call.path}` "
-        "hands no mask on",
-    )

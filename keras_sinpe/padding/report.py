@@ -88,7 +88,10 @@ class PaddingReport:
     @property
     def worst(self) -> Change:
         """The change that exceeds its tolerance most; NaN before any number."""
-        return max(self.changes, key=_excess)
+        excess = {id(c): c.largest - c.tolerance for c in self.changes}
+        return max(
+            self.changes, key=lambda c: (math.isnan(excess[id(c)]), excess[id(c)])
+        )
 
     @property
     def diagnosis(self) -> tuple[str, ...]:
@@ -108,17 +111,23 @@ class PaddingReport:
             raise PaddingError(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain data: strings, numbers, lists and dicts."""
-        return {
-            "model": self.model,
-            "passed": self.passed,
-            "changes": [_change_data(change) for change in self.changes],
-            "mask_loss": None if self.mask_loss is None else asdict(self.mask_loss),
-            "first_leak": self.first_leak,
-        }
+        """The report as plain data; a change that is no number is a string, `"nan"`."""
+        data = asdict(self) | {"passed": self.passed}
+        data["changes"] = [
+            asdict(change)
+            | {
+                "largest": change.largest
+                if math.isfinite(change.largest)
+                else str(change.largest),
+                "where": change.where and list(change.where),
+                "passed": change.passed,
+            }
+            for change in self.changes
+        ]
+        return data
 
     def to_json(self) -> str:
-        """The report as JSON. A change that is no number is a string, `"nan"`."""
+        """The report as JSON."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     def __str__(self) -> str:
@@ -137,35 +146,10 @@ class PaddingReport:
         verdict = "valid outputs keep still" if self.passed else "valid outputs change"
         table = Table(*("output", "probe", "largest change", "at", "tolerance", ""))
         for change in self.changes:
-            table.add_row(*map(Text, _cells(change)))
+            sizes = f"{change.largest:.1e}", f"{change.tolerance:.1e}"
+            where = "-" if change.where is None else str(change.where)
+            end = "ok" if change.passed else "leak"
+            cells = change.output, change.probe, sizes[0], where, sizes[1], end
+            table.add_row(*map(Text, cells))
         title = Text(f"Padding of {self.model}: {verdict}")
         return Group(title, table, *map(Text, self.diagnosis))
-
-
-def _excess(change: Change) -> tuple[bool, float]:
-    if math.isnan(change.largest):
-        return True, 0.0
-    return False, change.largest - change.tolerance
-
-
-def _change_data(change: Change) -> dict[str, Any]:
-    largest = change.largest
-    return {
-        "output": change.output,
-        "probe": change.probe,
-        "largest": largest if math.isfinite(largest) else str(largest),
-        "where": None if change.where is None else list(change.where),
-        "tolerance": change.tolerance,
-        "passed": change.passed,
-    }
-
-
-def _cells(change: Change) -> tuple[str, ...]:
-    return (
-        change.output,
-        change.probe,
-        f"{change.largest:.1e}",
-        "-" if change.where is None else str(change.where),
-        f"{change.tolerance:.1e}",
-        "ok" if change.passed else "leak",
-    )

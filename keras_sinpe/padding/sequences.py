@@ -1,16 +1,18 @@
 """The padded inputs of a model, and how they are perturbed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import keras
 import numpy as np
 
-from keras_sinpe.padding.tracing import Trace
+from keras_sinpe.keras_internals import mask_of, set_mask
+from keras_sinpe.model.random_inputs import Feeds
+from keras_sinpe.padding.runs import Array, Call
 
-Feeds = dict[str, np.ndarray]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PaddedSequence:
     """Inputs that share their length and padding.
 
@@ -21,7 +23,7 @@ class PaddedSequence:
     """
 
     inputs: tuple[str, ...]
-    valid: np.ndarray
+    valid: Array
     growth: int
 
     @property
@@ -32,7 +34,7 @@ class PaddedSequence:
 
 def find_sequences(
     feeds: Feeds,
-    masks: Iterable[np.ndarray],
+    masks: Iterable[Array],
     *,
     may_grow: Mapping[str, bool],
     extra_padding: int,
@@ -48,19 +50,25 @@ def find_sequences(
             that an output tells by its growth which group it follows.
         unmasked: whether groups without a mask count, as wholly valid ones.
     """
+    known: dict[tuple[int, ...], Array] = {}
+    for mask in masks:
+        if not (known.setdefault(mask.shape, mask) == mask).all():
+            raise ValueError(
+                "`inputs` must have different lengths where their padding differs, so "
+                "that an output tells which one it follows. "
+                f"Received: two paddings of shape {mask.shape}"
+            )
     by_shape: dict[tuple[int, ...], list[str]] = {}
     for name, array in feeds.items():
-        if _is_sequence(array):
+        if array.ndim >= (3 if array.dtype.kind == "f" else 2):
             by_shape.setdefault(array.shape[:2], []).append(name)
-    known = _one_mask_per_shape(masks)
     sequences: list[PaddedSequence] = []
     for shape, names in by_shape.items():
-        if shape not in known and not unmasked:
-            continue
-        grows = shape in known and all(may_grow[name] for name in names)
-        growth = extra_padding + len(sequences) if grows and extra_padding else 0
-        valid = known.get(shape, np.ones(shape, bool))
-        sequences.append(PaddedSequence(tuple(names), valid, growth))
+        if shape in known or unmasked:
+            grows = shape in known and all(may_grow[name] for name in names)
+            growth = extra_padding + len(sequences) if grows and extra_padding else 0
+            valid = known.get(shape, np.ones(shape, bool))
+            sequences.append(PaddedSequence(tuple(names), valid, growth))
     return sequences
 
 
@@ -71,61 +79,85 @@ def append_padding(
     grown = dict(feeds)
     for sequence in sequences:
         for name in sequence.inputs:
-            array = feeds[name]
-            widths = [(0, 0), (0, sequence.growth)] + [(0, 0)] * (array.ndim - 2)
-            grown[name] = np.pad(array, widths, constant_values=fill[name])
+            widths = [(0, 0), (0, sequence.growth)] + [(0, 0)] * (feeds[name].ndim - 2)
+            grown[name] = np.pad(feeds[name], widths, constant_values=fill[name])
     return grown
 
 
-def change_later_tokens(
-    feeds: Feeds, sequence: PaddedSequence, position: int, rng: np.random.Generator
+def change_values(
+    feeds: Feeds,
+    sequence: PaddedSequence,
+    where: Array,
+    rng: np.random.Generator,
+    ids: bool = False,
 ) -> Feeds:
-    """The same sequences with other tokens after `position`; padding stays."""
+    """The same sequences with other real numbers, and other ids, at some positions."""
     changed = dict(feeds)
-    later = sequence.valid & (np.arange(sequence.length) > position)
     for name in sequence.inputs:
-        array = feeds[name].copy()
+        array = changed[name] = feeds[name].copy()
         if array.dtype.kind == "f":
-            array[later] += rng.normal(size=array[later].shape).astype(array.dtype)
-        elif array.dtype.kind in "iu":
-            array[later] = _other_tokens(array, sequence.valid)[later]
-        changed[name] = array
+            array[where] += rng.normal(size=array[where].shape).astype(array.dtype)
+        elif ids and array.dtype.kind in "iu":
+            # The next larger one that occurs.
+            tokens = np.unique(array[sequence.valid])
+            index = np.searchsorted(tokens, array[where])
+            array[where] = np.roll(tokens, -1)[index]
     return changed
 
 
-def padding_values(
-    feeds: Feeds, padding_id: Mapping[str, int], trace: Trace
-) -> dict[str, float]:
-    """What pads each input: its id, `False`, or the value that a `Masking` skips."""
-    skipped = [getattr(call.layer, "mask_value", None) for call in trace.calls]
-    value = next((float(v) for v in skipped if v is not None), 0.0)
-    return {
-        name: value if array.dtype.kind == "f" else padding_id.get(name, 0)
-        for name, array in feeds.items()
-    }
+class ReplacedPadding:
+    """Changes what a layer that marks the padding puts out for it.
 
+    For an `Embedding`, as another table of weights would. The output is replaced, not
+    the weight: a table that is tied to the logits would change them for a reason that
+    is no leak, and nothing needs restoring.
 
-def _is_sequence(array: np.ndarray) -> bool:
-    return array.ndim >= (3 if array.dtype.kind == "f" else 2)
+    Args:
+        padded_ids: arrays of token ids, each with the id that pads it.
+        shapes: of the masks that layers make from real numbers, as `Masking` does, and
+            whose numbers are replaced.
+        rng: source of the numbers.
 
+    Attributes:
+        used: whether any padding was replaced.
+    """
 
-def _one_mask_per_shape(
-    masks: Iterable[np.ndarray],
-) -> dict[tuple[int, ...], np.ndarray]:
-    known: dict[tuple[int, ...], np.ndarray] = {}
-    for mask in masks:
-        if not (known.setdefault(mask.shape, mask) == mask).all():
-            raise ValueError(
-                "`inputs` must have different lengths where their padding differs, so "
-                "that an output tells which one it follows. "
-                f"Received: two paddings of shape {mask.shape}"
-            )
-    return known
+    def __init__(
+        self,
+        padded_ids: Iterable[tuple[Array, int]],
+        shapes: Container[tuple[int, ...]],
+        rng: np.random.Generator,
+    ) -> None:
+        self.used = False
+        self._padded_ids = list(padded_ids)
+        self._shapes = shapes
+        self._makers: list[Call] = []
+        self._rng = rng
 
+    def __call__(self, call: Call, outputs: Any, mask: Array | None) -> Any:
+        """The outputs to go on with."""
+        padded = self._padded(call, mask)
+        if mask is not None:
+            self._makers.append(call)
+        if padded is None or not padded.any() or not keras.ops.is_tensor(outputs):
+            return outputs
+        self.used = True
+        # As large as ordinary inputs of a layer: a leak is seen, nothing saturates.
+        row = keras.ops.cast(self._rng.normal(size=outputs.shape[-1]), outputs.dtype)
+        replaced = keras.ops.where(padded[..., None], row, outputs)
+        set_mask(replaced, mask_of(outputs))
+        return replaced
 
-def _other_tokens(ids: np.ndarray, valid: np.ndarray) -> np.ndarray:
-    """Each valid id replaced by the next larger one that occurs."""
-    tokens = np.unique(ids[valid])
-    following = np.roll(tokens, -1)
-    index = np.searchsorted(tokens, ids).clip(max=len(tokens) - 1)
-    return np.asarray(following[index], ids.dtype)
+    def _padded(self, call: Call, mask: Array | None) -> Array | None:
+        if not isinstance(call.layer, keras.layers.Embedding):
+            if mask is None or mask.shape not in self._shapes or not call.takes_numbers:
+                return None
+            inside = any(call in maker.ancestors() for maker in self._makers)
+            return None if inside else ~mask
+        for ids in map(np.asarray, call.inputs[:1]):
+            if call.layer.mask_zero:
+                return np.asarray(ids == 0)
+            for known, padding_id in self._padded_ids:
+                if np.array_equal(known, ids):
+                    return np.asarray(ids == padding_id)
+        return None

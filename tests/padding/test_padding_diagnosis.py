@@ -7,7 +7,7 @@ import pytest
 from keras import layers, ops
 
 from keras_sinpe.padding import MaskLoss, check_padding
-from keras_sinpe.padding.tracing import Trace, tracing
+from keras_sinpe.padding.runs import Run
 
 IDS = np.array([[3, 4, 5, 0, 0, 0, 0], [7, 8, 2, 9, 4, 0, 0]], "int32")
 OPERATION = "an operation on tensors hands no mask on"
@@ -149,11 +149,12 @@ def test_a_sound_model_has_no_leak_to_name():
 
 def test_keras_still_deletes_the_masks_that_attention_is_given():
     """The fact behind this room; when it changes, the docs must."""
-    trace = Trace()
+    run = Run()
     x = layers.Embedding(20, 6, mask_zero=True)(IDS)
-    with tracing(trace):
-        heard = models.attention()(x, x)
-    call = trace.calls[-1]
+    attention = models.attention()
+    with run.recording(attention):
+        heard = attention(x, x)
+    call = run.calls[-1]
     assert [mask is None for mask in call.masks_before] == [False, False]
     assert [mask is None for mask in call.masks_after] == [True, True]
     assert call.output_masks[0] is not None
