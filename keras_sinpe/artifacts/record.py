@@ -23,6 +23,7 @@ from keras_sinpe.artifacts.contents import (
     read_proto,
     saved_model_digest,
 )
+from keras_sinpe.keras_internals import layers_of
 from keras_sinpe.version import __version__
 
 PACKAGE = "keras_sinpe"
@@ -88,9 +89,7 @@ def describe_export(
         **facts,
         "model": model.name,
         "dtype_policy": model.dtype_policy.name,
-        "layers": [
-            _layer_data(layer) for layer in model._flatten_layers() if _is_ours(layer)
-        ],
+        "layers": [_layer_data(layer) for layer in layers_of(model) if _is_ours(layer)],
         "parity": {name: report.to_dict() for name, report in reports.items()},
         "versions": installed_versions(),
     }
