@@ -1,5 +1,6 @@
-"""Checks of argument values, and the one wording of the errors they raise."""
+"""Checks of arguments and of what is installed, and the one wording of the errors."""
 
+import importlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,48 @@ import numpy as np
 def refusal(name: str, expected: str, value: object) -> str:
     """The sentence for an argument that is not what was expected."""
     return f"`{name}` must be {expected}. Received: {name}={value!r}"
+
+
+def require(module: str, *, extra: str = "onnx") -> Any:
+    """Import a module that an extra of this package brings, or say what to install.
+
+    Raises:
+        ModuleNotFoundError: it is not installed.
+
+    >>> require("json").dumps([1])
+    '[1]'
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:  # it is installed and lacks something itself
+            raise
+        raise ModuleNotFoundError(
+            f"`{module}` must be installed: pip install 'keras_sinpe[{extra}]'",
+            name=module,
+        ) from error
+
+
+def printable(text: object, limit: int = 100) -> str:
+    r"""A text of strangers as one line: nothing in it moves a cursor or makes a colour.
+
+    What is not to be seen (control characters, line breaks, marks that turn the order
+    of letters) is written as in Python; what exceeds `limit` characters is cut, between
+    words where there are any.
+
+    >>> printable("ids\x1b[2J\nproof: bound")
+    'ids\\x1b[2J\\nproof: bound'
+    >>> printable("four words of it", limit=12)
+    'four words ...'
+    """
+    whole = str(text)
+    shown = whole if len(whole) <= limit else f"{_first_words(whole, limit)} ..."
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
+
+
+def _first_words(text: str, limit: int) -> str:
+    words, _, cut_off = text[: limit + 1].rpartition(" ")
+    return words if words.strip() and len(cut_off) < 40 else text[:limit]
 
 
 def finite_number(name: str, value: Any, expected: str = "a finite number") -> float:

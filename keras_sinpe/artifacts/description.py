@@ -1,13 +1,22 @@
-"""Read back what an artifact is: inputs, outputs, and what its exporter wrote down."""
+"""Print what an artifact is: inputs, outputs, and what its record says."""
 
-import io
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from keras_sinpe.arguments import printable
+from keras_sinpe.artifacts.record import read_record
 from keras_sinpe.artifacts.runners import Port, open_runner
+
+PROOFS = {
+    "bound": "the artifact is as it was when it was proved",
+    "changed": "none for this artifact: it was changed since it was proved",
+    "unbound": "no digest: written by 0.1.0, which did not bind it to the artifact",
+    "unreadable": "no readable record",
+    "none": "no record: another exporter made this",
+}
 
 
 @dataclass(frozen=True)
@@ -18,12 +27,16 @@ class Description:
         artifact: its path.
         inputs: what it wants, by name.
         outputs: what it gives, by name.
-        metadata: what its exporter wrote down; empty if another one made it.
+        proof: `"bound"` if graph and weights are those that were proved, `"changed"` if
+            they are not, `"unbound"` if 0.1.0 made it and nothing tells, `"unreadable"`
+            if what it says is no record, `"none"` if another exporter made it.
+        metadata: the record; empty if there is none that can be read.
     """
 
     artifact: str
     inputs: Mapping[str, Port]
     outputs: Mapping[str, Port]
+    proof: str
     metadata: Mapping[str, Any]
 
     def to_json(self) -> str:
@@ -32,26 +45,19 @@ class Description:
             "artifact": self.artifact,
             "inputs": [vars(port) for port in self.inputs.values()],
             "outputs": [vars(port) for port in self.outputs.values()],
+            "proof": self.proof,
             "metadata": self.metadata,
         }
-        return json.dumps(data, indent=2)
+        return json.dumps(data, indent=2, allow_nan=False)
 
     def __str__(self) -> str:
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table
-
-        table = Table("", "name", "dtype", "axes", box=box.SIMPLE_HEAD)
-        for role, ports in (("input", self.inputs), ("output", self.outputs)):
-            for port in ports.values():
-                table.add_row(role, port.name, port.dtype, _axes(port))
-        console = Console(file=io.StringIO(), width=100, color_system=None)
-        console.print(self.artifact, markup=False, highlight=False, soft_wrap=True)
-        console.print(table)
-        for line in _metadata_lines(self.metadata):
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-        text: str = console.file.getvalue()  # type: ignore[attr-defined]
-        return "\n".join(line.rstrip() for line in text.splitlines())
+        lines = [printable(self.artifact, 1000)]
+        for role, ports in (("input ", self.inputs), ("output", self.outputs)):
+            lines += [f"{role}  {line}" for line in _columns(ports)]
+        lines.append(f"proof: {PROOFS[self.proof]}")
+        if self.metadata:
+            lines += _record_lines(self.metadata, proved=self.proof != "changed")
+        return "\n".join(lines)
 
 
 def describe(
@@ -59,12 +65,15 @@ def describe(
 ) -> Description:
     """Say what an artifact wants and gives, how it was made and how it was proved.
 
+    An artifact whose graph or weights are not those that were checked, because it was
+    quantized or edited since, is described, but not called proved. Its name is free.
+
     Args:
         filepath: A SavedModel directory or an ONNX file, of any exporter.
         endpoint: the signature of a SavedModel to describe.
 
     Returns:
-        The description; it prints as a table.
+        The description; it prints as one fact a line, whatever the artifact says.
 
     Raises:
         FileNotFoundError: there is no artifact.
@@ -76,34 +85,50 @@ def describe(
     >>> model = keras.Sequential([keras.Input((None, 4)), keras.layers.Dense(3)])
     >>> path = os.path.join(tempfile.mkdtemp(), "model.onnx")
     >>> _ = export_onnx(model, path, lengths=(1, 5))
-    >>> describe(path).metadata["opset_version"]
-    17
+    >>> describe(path).proof, describe(path).metadata["opset_version"]
+    ('bound', 17)
     """
     runner = open_runner(filepath, endpoint)
+    proof, record = read_record(filepath)
     path = os.fspath(filepath)
-    return Description(path, runner.inputs, runner.outputs, runner.metadata)
+    return Description(path, runner.inputs, runner.outputs, proof, record)
 
 
-def _axes(port: Port) -> str:
-    if port.shape is None:
-        return "unknown"
-    return " x ".join("?" if size is None else str(size) for size in port.shape)
+def _columns(ports: Mapping[str, Port]) -> Iterator[str]:
+    """One line for each port: name, dtype and axes below each other."""
+    rows = [
+        (printable(port.name), port.dtype, " x ".join(port.axes or ["unknown rank"]))
+        for port in ports.values()
+    ]
+    names, dtypes = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
+    for name, dtype, axes in rows:
+        yield f"{name:{names}}  {dtype:{dtypes}}  {axes}"
 
 
-def _metadata_lines(metadata: Mapping[str, Any]) -> list[str]:
-    if not metadata:
-        return ["No metadata: another exporter made this."]
-    facts = {k: v for k, v in metadata.items() if isinstance(v, str | int)}
-    lines = [f"{key}: {value}" for key, value in facts.items()]
-    for layer in metadata["layers"]:
-        lines.append(f"layer {layer['name']}: {layer['class']} {layer['config']}")
-    for endpoint, report in metadata["parity"].items():
-        verdict = "passed" if report["passed"] else "failed"
-        errors = (
-            f"{row['output']} within {row['error']:.2e}" for row in report["outputs"]
+def _record_lines(record: Mapping[str, Any], proved: bool) -> Iterator[str]:
+    if proved:
+        for endpoint, report in record["parity"].items():
+            yield from _report_lines(printable(endpoint), report)
+    for key, value in record.items():
+        if isinstance(value, str | int):
+            yield f"{printable(key)}: {printable(value)}"
+    for layer in record["layers"]:
+        options = layer.get("options", layer["config"])
+        given = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        yield (
+            f"layer {printable(layer['name'])}: "
+            f"{printable(layer['class'])}({printable(given, 1000)})"
         )
-        runs = f"{report['runs']} runs"
-        lines.append(f"parity of {endpoint} {verdict} in {runs}: {', '.join(errors)}")
-        lines += [f"note: {note}" for note in report["notes"]]
-    lines.append(", ".join(f"{k} {v}" for k, v in metadata["versions"].items()))
-    return lines
+    for package, version in record["versions"].items():
+        yield f"{printable(package)} {printable(version)}"
+
+
+def _report_lines(endpoint: str, report: Mapping[str, Any]) -> Iterator[str]:
+    verdict = "passed" if report["passed"] else "failed"
+    yield f"parity of {endpoint}: {verdict} in {report['runs']} runs"
+    for row in report["outputs"]:
+        error = row["error"]
+        shown = f"{error:.2e}" if isinstance(error, float) else printable(error)
+        yield f"parity of {endpoint}: {printable(row['output'])} within {shown}"
+    for note in report["notes"]:
+        yield f"note on {endpoint}: {printable(note, 500)}"

@@ -1,25 +1,23 @@
-"""Run an exported artifact on named arrays.
+"""Run an exported artifact on named arrays."""
 
-This file imports NumPy and the artifact's own runtime, nothing of Keras and nothing of
-this package, so that a process without Keras can load it (see `worker.py`).
-"""
-
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from keras_sinpe.arguments import printable, require
+from keras_sinpe.artifacts.contents import (
+    function_precision,
+    onnx_precision,
+    read_proto,
+)
+
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 ONNX_DTYPES = {"float": "float32", "double": "float64"}
-
-# Where an artifact keeps what `describe` reads: an entry of an ONNX file's metadata,
-# and the folder that a SavedModel reserves for files of others.
-METADATA_KEY = "keras_sinpe"
-METADATA_FILE = os.path.join("assets.extra", "keras_sinpe.json")
 
 
 @dataclass(frozen=True)
@@ -30,10 +28,17 @@ class Port:
     shape: tuple[int | str | None, ...] | None
     dtype: str
 
-    def __str__(self) -> str:
+    @property
+    def axes(self) -> list[str] | None:
+        """Every size as it is printed, `?` where it is free and has no symbol."""
         if self.shape is None:
+            return None
+        return ["?" if size is None else printable(size) for size in self.shape]
+
+    def __str__(self) -> str:
+        if self.axes is None:
             return f"{self.dtype} of unknown rank"
-        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        sizes = ", ".join(self.axes)
         return f"{self.dtype} of shape ({sizes})"
 
 
@@ -51,12 +56,17 @@ class Runner(Protocol):
     Attributes:
         inputs: what it wants, by name.
         outputs: what it gives, by name.
-        metadata: what its exporter wrote down; empty if another one made it.
+        precision: `"float32"`, `"float16"`, `"bfloat16"` or `"int8"`, by what is found
+            in its graph; what it says of itself does not count.
     """
 
     inputs: dict[str, Port]
     outputs: dict[str, Port]
-    metadata: dict[str, Any]
+
+    @property
+    def precision(self) -> str:
+        """The least precise dtype in the graph."""
+        ...
 
     def run(self, feeds: Mapping[str, Any]) -> Arrays:
         """Compute every output from one array per input name."""
@@ -67,8 +77,7 @@ class OnnxRunner:
     """An ONNX file in an ONNX Runtime session on the CPU."""
 
     def __init__(self, filepath: str | os.PathLike[str]) -> None:
-        import onnxruntime
-
+        onnxruntime = require("onnxruntime")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3  # errors are raised anyway
         self._session = onnxruntime.InferenceSession(
@@ -76,8 +85,12 @@ class OnnxRunner:
         )
         self.inputs = _onnx_ports(self._session.get_inputs())
         self.outputs = _onnx_ports(self._session.get_outputs())
-        entries = self._session.get_modelmeta().custom_metadata_map
-        self.metadata: dict[str, Any] = json.loads(entries.get(METADATA_KEY, "{}"))
+        self._filepath = filepath
+
+    @cached_property
+    def precision(self) -> str:
+        """The least precise dtype in the graph; the file is read for it."""
+        return onnx_precision(read_proto(self._filepath))
 
     def run(self, feeds: Mapping[str, Any]) -> Arrays:
         """Compute every output from one array per input name."""
@@ -92,14 +105,17 @@ class SavedModelRunner:
     def __init__(
         self, filepath: str | os.PathLike[str], endpoint: str = "serving_default"
     ) -> None:
-        import tensorflow as tf
-
+        tf = require("tensorflow", extra="tensorflow")
         # The signature alone does not keep the variables alive.
         self._loaded = tf.saved_model.load(os.fspath(filepath))
         self._function = _signature(self._loaded.signatures, endpoint)
         self.inputs = _saved_model_ports(self._function.structured_input_signature[1])
         self.outputs = _saved_model_ports(self._function.structured_outputs)
-        self.metadata: dict[str, Any] = _saved_model_metadata(filepath)
+
+    @cached_property
+    def precision(self) -> str:
+        """The least precise dtype in the graph."""
+        return function_precision(self._function)
 
     def run(self, feeds: Mapping[str, Any]) -> Arrays:
         """Compute every output from one array per input name."""
@@ -123,6 +139,7 @@ def open_runner(
     Raises:
         FileNotFoundError: nothing is there.
         EndpointError: the SavedModel has no such signature.
+        ModuleNotFoundError: the runtime is not installed; the sentence says how to.
         ValueError: what is there is neither.
     """
     path = os.fspath(filepath)
@@ -135,12 +152,13 @@ def open_runner(
         if os.path.isdir(path):
             return SavedModelRunner(path, endpoint)
         return OnnxRunner(path)
-    except EndpointError:
+    except (EndpointError, ModuleNotFoundError):
         raise
     except Exception as error:
+        reason = printable(" ".join(str(error).split()), 500)
         raise ValueError(
             "`filepath` must be a SavedModel directory or an ONNX file that loads. "
-            f"Received: filepath={path!r}, which fails with: {error}"
+            f"Received: filepath={path!r}, which fails with: {reason}"
         ) from error
 
 
@@ -154,19 +172,20 @@ def check_feeds(inputs: Mapping[str, Port], feeds: Mapping[str, Any]) -> Arrays:
     for name, port in inputs.items():
         if name not in feeds:
             raise FeedError(
-                f"Input `{name}` must be fed: {port}. Received: {sorted(feeds)}"
+                f"Input `{printable(name)}` must be fed: {port}. "
+                f"Received: {sorted(feeds)}"
             )
     for name in feeds:
         if name not in inputs:
             raise FeedError(
-                f"The artifact has no input `{name}`, only {sorted(inputs)}. "
-                f"Received: {sorted(feeds)}"
+                f"The artifact has no input `{printable(name)}`, "
+                f"only {sorted(inputs)}. Received: {sorted(feeds)}"
             )
     arrays = {name: np.asarray(feeds[name]) for name in inputs}
     for name, array in arrays.items():
         if str(array.dtype) != inputs[name].dtype or not _fits(inputs[name], array):
             raise FeedError(
-                f"Input `{name}` must be {inputs[name]}. "
+                f"Input `{printable(name)}` must be {inputs[name]}. "
                 f"Received: {array.dtype} of shape {array.shape}"
             )
     return arrays
@@ -197,15 +216,6 @@ def _onnx_ports(values: Any) -> dict[str, Port]:
         dtype = ONNX_DTYPES.get(inner, inner)
         ports[value.name] = Port(value.name, tuple(value.shape), dtype)
     return ports
-
-
-def _saved_model_metadata(filepath: str | os.PathLike[str]) -> dict[str, Any]:
-    path = os.path.join(filepath, METADATA_FILE)
-    if not os.path.isfile(path):
-        return {}
-    with open(path, encoding="utf-8") as file:
-        metadata: dict[str, Any] = json.load(file)
-    return metadata
 
 
 def _saved_model_ports(specs: Mapping[str, Any]) -> dict[str, Port]:

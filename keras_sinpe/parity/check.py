@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from keras_sinpe.artifacts.record import installed_versions
 from keras_sinpe.artifacts.runners import Port, Runner, open_runner
-from keras_sinpe.artifacts.versions import installed_versions
 from keras_sinpe.model.float32 import full_precision
 from keras_sinpe.model.prepared import KerasRunner, first_line
 from keras_sinpe.model.random_inputs import Feeds
@@ -66,7 +66,7 @@ def check_parity(
             function from a `Case` and a random generator to one.
         tolerance: largest error for outputs within [-1, 1], as a number or by dtype;
             beyond, it grows with the largest magnitude. By default 1e-5 for float32,
-            and 1e-2 if the artifact was exported in float16.
+            and 1e-2 if the artifact computes in float16.
         seed: seed of the random inputs.
         endpoint: the signature of a SavedModel to check.
         progress: show a progress bar.
@@ -98,7 +98,7 @@ def check_parity(
     signature = read_signature(reference, input_signature, output_names)
     strict = lengths is not None or inputs is not None
     runner = open_runner(filepath, endpoint)
-    if tolerance is None and runner.metadata.get("precision") == "float16":
+    if tolerance is None and runner.precision == "float16":
         tolerance = TOLERANCES["float16"]
     check = _Check(reference, model, signature, runner, tolerance)
     samples = plan_samples(

@@ -65,8 +65,12 @@ def test_a_description_prints_inputs_outputs_axes_and_proof(artifact):
     assert words[0] == str(path)
     assert f"input vectors float32 {axes}" in words
     assert f"output encoded float32 {axes}" in words
-    assert any(line.startswith("parity of serve passed in 4 runs: ") for line in words)
-    assert any(line.startswith("layer encoded: Sinusoidal") for line in words)
+    assert "proof: the artifact is as it was when it was proved" in words
+    assert "parity of serve: passed in 4 runs" in words
+    assert any(line.startswith("parity of serve: encoded within ") for line in words)
+    # Of the options only those that are not the layer's defaults.
+    call = "SinusoidalPositionalEncoding(max_wavelength=500.0)"
+    assert f"layer encoded: {call}" in words
 
 
 def test_a_description_is_json(artifact):
@@ -80,8 +84,8 @@ def test_an_artifact_of_another_exporter_is_described_without_metadata(tmp_path)
     model = keras.Sequential([keras.Input((4,), name="x"), layers.Dense(2)])
     model.export(tmp_path / "model", verbose=False)
     description = describe(tmp_path / "model")
-    assert description.metadata == {}
-    assert str(description).endswith("No metadata: another exporter made this.")
+    assert (description.proof, description.metadata) == ("none", {})
+    assert str(description).endswith("proof: no record: another exporter made this")
 
 
 def test_an_artifact_is_proved_again_and_another_model_is_not(artifact):
