@@ -1,85 +1,81 @@
 """Other libraries' variants of the encoding, by name, in our parameters.
 
 Weights are tied to the variant they were trained with. Each name stands for what the
-library computes, not for what its documentation says; the tests compare each with
-vectors that the library itself printed.
+library computes, not for what its documentation says; the tests compare each with the
+formula of its source, at even, odd and its smallest widths.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keras_sinpe.arguments import choice
+from keras_sinpe.arguments import choice, integer_from, positive_integer, refusal
+from keras_sinpe.convention_table import CONVENTIONS
 from keras_sinpe.engine.waves import WaveParameters
-
-_HALVES = {"layout": "halves"}
-_SHIFTED_HALVES = {"layout": "halves", "frequency_shift": 1.0}
-_COSINES_FIRST = {"layout": "halves", "cos_first": True}
-
-_CONVENTIONS: dict[str, dict[str, Any]] = {
-    "vaswani": {},
-    "keras_hub": {},
-    "pytorch_examples": {},
-    "trax": {},
-    "espnet": {"input_scale": "sqrt_dim"},
-    "positional_encodings": {"odd": "truncate"},
-    "tensor2tensor": {**_SHIFTED_HALVES, "odd": "zero"},
-    "tf_models": _SHIFTED_HALVES,
-    "tf_tutorial": {**_HALVES, "input_scale": "sqrt_dim"},
-    "whisper": _SHIFTED_HALVES,
-    "flax_wmt": _SHIFTED_HALVES,
-    "opennmt_tf": {**_SHIFTED_HALVES, "first_position": 1},
-    "fairseq": {
-        **_SHIFTED_HALVES,
-        "first_position": 2,
-        "positions_from_mask": True,
-        "zero_masked": True,
-    },
-    "m2m100": {
-        **_SHIFTED_HALVES,
-        "first_position": 2,
-        "positions_from_mask": True,
-        "zero_masked": True,
-    },
-    "marian": _HALVES,
-    "transformer_xl": _HALVES,
-    "musicgen": {**_SHIFTED_HALVES, "cos_first": True},
-    "ddpm": _SHIFTED_HALVES,
-    "stable_diffusion": _COSINES_FIRST,
-    "dit": _HALVES,
-    "mlx": {**_SHIFTED_HALVES, "output_scale": "unit_norm"},
-}
 
 
 def convention_names() -> tuple[str, ...]:
     """The names that `convention` knows, in alphabetical order."""
-    return tuple(sorted(_CONVENTIONS))
+    return tuple(sorted(CONVENTIONS))
 
 
-def convention(name: str) -> dict[str, Any]:
+def convention(
+    name: str, *, feature_dim: int | None = None, length: int | None = None
+) -> dict[str, Any]:
     """Another library's variant, as keyword arguments of our layers.
 
     Args:
-        name: one of `convention_names()`.
+        name: one of `convention_names()`. `convention_table.CONVENTIONS` says where
+            each stands, and what the library does with odd widths.
+        feature_dim: even integer above 0, the width: for `"nerf"`, whose frequencies
+            double from pair to pair, however many.
+        length: integer above 0. For `"transformer_xl"`: position 0 gets the row of
+            distance `length - 1`, and the last the row of 0, as there. For `"detr"`:
+            angles are normalised to one turn over as many positions.
 
     Returns:
         A new dictionary. Where it holds `input_scale` or `positions_from_mask` it
         suits `SinusoidalPositionalEncoding` alone.
 
     Raises:
-        TypeError: if `name` is not a string.
-        ValueError: if no such convention is known.
+        TypeError: if `name` is not a string, or a size no integer.
+        ValueError: if no such convention is known, or it does not go with a size.
 
     Example:
     >>> import keras_sinpe
-    >>> keras_sinpe.convention("stable_diffusion")
-    {'layout': 'halves', 'cos_first': True}
+    >>> keras_sinpe.convention("ddpm")
+    {'layout': 'halves', 'frequency_shift': 1.0, 'odd': 'zero'}
+    >>> keras_sinpe.convention("nerf", feature_dim=6)
+    {'periods': (2.0, 1.0, 0.5)}
     >>> layer = keras_sinpe.SinusoidalPositionalEncoding(
     ...     **keras_sinpe.convention("whisper")
     ... )
     """
-    return dict(_CONVENTIONS[choice("name", name, convention_names())])
+    parameters = dict(CONVENTIONS[choice("name", name, convention_names())].parameters)
+    if name == "nerf":
+        parameters["periods"] = _nerf_periods(feature_dim)
+    if length is not None:
+        parameters |= _of_length(name, length)
+    return parameters
+
+
+def _nerf_periods(feature_dim: int | None) -> tuple[float, ...]:
+    expected = 'an even integer above 0 for "nerf"'
+    width = integer_from(2, "feature_dim", feature_dim, expected)
+    if width % 2:
+        raise ValueError(refusal("feature_dim", expected, feature_dim))
+    return tuple(2.0 / 2**band for band in range(width // 2))
+
+
+def _of_length(name: str, length: int) -> dict[str, float]:
+    count = positive_integer("length", length)
+    if name == "transformer_xl":
+        return {"first_position": 1 - count, "position_scale": -1.0}
+    if name == "detr":  # with its own guard against a division by zero
+        return {"position_scale": 2 * math.pi / (count + 1e-6)}
+    raise ValueError(refusal("length", f'left out for "{name}"', length))
 
 
 def layout_permutation(

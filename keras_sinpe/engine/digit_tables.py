@@ -38,6 +38,9 @@ FRACTION_BITS = 7
 
 _UINT64_TURN = 1 << 64
 
+# Angles turned at a time, ten arrays of which fit a cache: half the time.
+_IN_CACHE = 2**13
+
 
 @dataclass(frozen=True)
 class DigitTables:
@@ -141,16 +144,26 @@ def cosines_and_sines(angles: NDArray[np.uint64]) -> tuple[Table, Table]:
     turn the small one of the two keeps its relative precision, so both are correctly
     rounded in float32.
     """
+    flat = angles.reshape(-1)
+    both = np.empty((2, flat.size))
+    for start in range(0, flat.size, _IN_CACHE):
+        part = slice(start, start + _IN_CACHE)
+        both[:, part] = _few_cosines_and_sines(flat[part])
+    cosines, sines = both.reshape(2, *angles.shape)
+    return cosines, sines
+
+
+def _few_cosines_and_sines(angles: NDArray[np.uint64]) -> tuple[Table, Table]:
     eighth, quarter_bits = np.uint64(_UINT64_TURN // 8), np.uint64(62)
     quadrant = (angles + eighth) >> quarter_bits
     rest = (angles - (quadrant << quarter_bits)).view("int64")
     angle = rest * (2 * np.pi / _UINT64_TURN)
     cosine, sine = np.cos(angle), np.sin(angle)
-    odd = quadrant % 2 == 1
+    quarters = quadrant.view("int64")
+    odd = quarters & 1 == 1
     cosine, sine = np.where(odd, sine, cosine), np.where(odd, cosine, sine)
-    np.negative(cosine, where=(quadrant == 1) | (quadrant == 2), out=cosine)
-    np.negative(sine, where=quadrant >= 2, out=sine)
-    return cosine, sine
+    # 1 or -1: the sine is negative in quadrants 2 and 3, the cosine in 1 and 2.
+    return cosine * (1 - (quarters + 1 & 2)), sine * (1 - (quarters & 2))
 
 
 def _angles(turns: Sequence[int], digits: NDArray[np.int_]) -> NDArray[np.uint64]:

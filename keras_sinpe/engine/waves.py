@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from itertools import accumulate, repeat
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -34,10 +36,17 @@ ODD_WIDTHS = ("ceil", "truncate", "zero")
 TURN_BITS = 128
 TURN = 1 << TURN_BITS
 
-# 60 digits hold as many turns per position in that unit with ten digits to spare.
+# 80 digits hold as many turns per position in that unit, and lose six to a series of
+# products as long as half of the widest encoding.
 MOST_TURNS = 10**9
-_EXACT = Context(prec=60)
-_TWO_PI = Decimal("6.28318530717958647692528676655900576839433879875021164194988918")
+_EXACT = Context(prec=80)
+_TWO_PI = Decimal(
+    "6.28318530717958647692528676655900576839433879875021164194988918"
+    "461563281257241799725606965068"
+)
+
+# The tables of so many take three seconds and, with 512 stored rows, one gigabyte.
+MOST_FEATURES = 2**18
 
 
 @dataclass(frozen=True)
@@ -153,11 +162,11 @@ class WaveParameters:
 
         Raises:
             TypeError: if `feature_dim` is not an integer.
-            ValueError: if `feature_dim` is not positive, does not fit the number of
-                `periods`, or leaves `frequency_shift` no room; if a wave makes more
+            ValueError: if `feature_dim` is not from 1 to 2**18, does not fit the number
+                of `periods`, or leaves `frequency_shift` no room; if a wave makes more
                 than 10**9 turns per position.
         """
-        feature_dim = positive_integer("feature_dim", feature_dim)
+        feature_dim = feature_count("feature_dim", feature_dim)
         pairs, is_cosine = _places(feature_dim, self)
         with localcontext(_EXACT):  # whatever the caller's own decimal context is
             frequencies = [*self._frequencies(feature_dim), Decimal(0)]
@@ -165,8 +174,9 @@ class WaveParameters:
             turns = [int((w * scale).to_integral_value()) for w in frequencies]
         _refuse_blur(turns)
         first = Fraction(self.first_position)
+        firsts = [round(turn * first) if first else 0 for turn in turns]
         phases = [
-            (round(turns[pair] * first) + (TURN // 4 if cosine else 0)) % TURN
+            (firsts[pair] + (TURN // 4 if cosine else 0)) % TURN
             for pair, cosine in zip(pairs, is_cosine, strict=True)
         ]
         amplitude = np.full(feature_dim, self._scale(feature_dim))
@@ -201,9 +211,8 @@ class WaveParameters:
             )
         lowest = 1 / (_TWO_PI * Decimal(self.min_wavelength))
         log_ratio = (Decimal(self.min_wavelength) / Decimal(self.max_wavelength)).ln()
-        return [lowest] * min(pairs, 1) + [
-            lowest * (log_ratio * i / steps).exp() for i in range(1, pairs)
-        ]
+        ratio = (log_ratio / steps).exp() if pairs > 1 else lowest
+        return list(accumulate(repeat(ratio, pairs - 1), mul, initial=lowest))[:pairs]
 
 
 # The pair of a feature that is always zero: the entry after the last frequency.
@@ -226,6 +235,14 @@ def _places(
     silent = feature_dim - sounding
     is_cosine = [place != parameters.cos_first for place in second]
     return pairs + [_SILENT] * silent, is_cosine + [False] * silent
+
+
+def feature_count(name: str, value: Any) -> int:
+    """`value` as a number of features that an encoding can have."""
+    count = positive_integer(name, value)
+    if count > MOST_FEATURES:
+        raise ValueError(refusal(name, f"at most {MOST_FEATURES}", value))
+    return count
 
 
 def _refuse_blur(turns: Sequence[int]) -> None:

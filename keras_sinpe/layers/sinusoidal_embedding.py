@@ -6,8 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keras_sinpe.arguments import positive_integer
-from keras_sinpe.engine.waves import WaveParameters
+from keras_sinpe.engine.waves import WaveParameters, feature_count
 from keras_sinpe.layers.call_arguments import check_numbers
 from keras_sinpe.layers.known_values import known_numbers
 from keras_sinpe.layers.wave_layer import STORED_ROWS, WaveLayer
@@ -95,7 +94,7 @@ class SinusoidalEmbedding(WaveLayer):
             periods=periods,
         )
         super().__init__(parameters, stored_rows=stored_rows, **kwargs)
-        self.output_dim = positive_integer("output_dim", output_dim)
+        self.output_dim = feature_count("output_dim", output_dim)
         self.supports_masking = True
         self.make_tables(self.output_dim)
         self.built = True

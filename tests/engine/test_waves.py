@@ -10,12 +10,13 @@ import pytest
 from conventions import CONVENTIONS
 from keras import ops
 
+import keras_sinpe
 from keras_sinpe import reference
-from keras_sinpe.engine.waves import TURN, WaveParameters
+from keras_sinpe.engine.waves import MOST_FEATURES, TURN, WaveParameters
 
 # Frequency, its factor 2 pi, product and sum each round an angle to 53 bits.
 ANGLE_ROUNDINGS = 4 * 2.0**-53
-# Turns are rounded once, to 2**-129; the rest is slack for their 60 digits.
+# Turns are rounded once, to 2**-129; the rest is slack for their 80 digits.
 TURN_TOLERANCE = 2.0**-126
 
 
@@ -50,6 +51,19 @@ def test_frequencies_are_exact_in_any_decimal_context(digits):
             wavelength = shortest * (10000 / shortest) ** (i / steps)
             expected = scale / (2 * mpmath.pi * wavelength)
             assert abs(mpmath.mpf(received) / TURN - expected) < TURN_TOLERANCE
+
+
+@pytest.mark.parametrize(("shortest", "longest"), [(1, 1e4), (1e4, 0.5), (1e-9, 1e300)])
+def test_frequencies_are_exact_at_the_far_end_of_the_longest_series(shortest, longest):
+    width = MOST_FEATURES
+    parameters = WaveParameters(min_wavelength=shortest, max_wavelength=longest)
+    turns = parameters.waves(width).turns[::2]
+    with mpmath.workdps(80):
+        shortest, longest = mpmath.mpf(shortest), mpmath.mpf(longest)
+        for i in (1, width // 4, width // 2 - 1):
+            wavelength = shortest * (longest / shortest) ** (mpmath.mpf(2 * i) / width)
+            expected = 1 / (2 * mpmath.pi * wavelength)
+            assert abs(mpmath.mpf(turns[i]) / TURN - expected) < TURN_TOLERANCE
 
 
 def test_series_with_a_shift_of_one_reaches_the_longest_wavelength():
@@ -218,4 +232,21 @@ def test_a_width_that_is_no_count_is_refused(error, width):
         WaveParameters().waves(width)
     assert str(caught.value) == (
         f"`feature_dim` must be an integer above 0. Received: feature_dim={width}"
+    )
+
+
+@pytest.mark.parametrize("width", [2**18 + 1, 3_000_000, 10**30])
+def test_a_width_that_no_memory_holds_is_refused_before_it_is_tried(width):
+    with pytest.raises(ValueError, match="at most") as caught:
+        WaveParameters().waves(width)
+    assert str(caught.value) == (
+        f"`feature_dim` must be at most 262144. Received: feature_dim={width}"
+    )
+
+
+def test_an_embedding_names_its_own_argument_for_the_width():
+    with pytest.raises(ValueError, match="at most") as caught:
+        keras_sinpe.SinusoidalEmbedding(3_000_000)
+    assert str(caught.value) == (
+        "`output_dim` must be at most 262144. Received: output_dim=3000000"
     )
