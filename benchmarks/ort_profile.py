@@ -1,7 +1,7 @@
 """Where ONNX Runtime spends the time of a call: operators of ours and of stored tables.
 
-python -m benchmarks.profile
-python -m benchmarks.profile --length 1024
+python -m benchmarks.ort_profile
+python -m benchmarks.ort_profile --length 1024
 """
 
 import argparse
