@@ -22,10 +22,10 @@ from keras_sinpe.model.float32 import full_precision
 from keras_sinpe.model.prepared import KerasRunner
 from keras_sinpe.model.sampling import Inputs
 from keras_sinpe.model.signatures import check_model, read_signature
-from keras_sinpe.model.tolerances import TOLERANCES
-from keras_sinpe.parity.check import BATCH_SIZES, Tolerance, check_parity
+from keras_sinpe.parity.check import BATCH_SIZES, check_parity
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
+from keras_sinpe.parity.verdict import Tolerance
 
 OPSETS = range(13, 19)
 
@@ -148,7 +148,6 @@ def export_onnx(
         if precision == "float16":
             check_positions(proto.graph)
             proto = in_half_precision(proto)
-            tolerance = TOLERANCES["float16"] if tolerance is None else tolerance
         _write(proto, stage, filepath)
         report = check_parity(
             model,

@@ -19,9 +19,10 @@ from keras_sinpe.model.backend import require_tensorflow
 from keras_sinpe.model.float32 import full_precision
 from keras_sinpe.model.sampling import Inputs
 from keras_sinpe.model.signatures import Signature, check_model, read_signature
-from keras_sinpe.parity.check import BATCH_SIZES, Tolerance, check_parity
+from keras_sinpe.parity.check import BATCH_SIZES, check_parity
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
+from keras_sinpe.parity.verdict import Tolerance
 
 
 def export_saved_model(

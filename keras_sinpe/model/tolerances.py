@@ -1,46 +1,91 @@
-"""How far an artifact may be from its model, and why.
+"""How far a number may be from its model's: as far as its rounding explains.
 
-A tolerance is absolute while the outputs stay within [-1, 1] and grows with their
-largest magnitude beyond: rounding errors scale with the numbers that are rounded.
+The largest number of an output explains nothing: one masked logit of -1e9 would allow
+an error of 10,000 everywhere, and beside 1.0 the 5e-6 of a softmax over 200,000 classes
+could be anything. So each number is measured by its own column, which is one feature
+over all runs of a check, with the mean `m` and the RMS deviation `s`:
+
+1. Sentinels are set apart, so that they neither move `m` nor widen `s`: what is not
+   finite, and what a factor of 1,000 parts from the rest of its column.
+2. Allowed is `unit * (max(|x - m|, s) + 0.1 |x|)`. The first part follows what the
+   column tells apart, the second the rounding of an offset.
+3. An error up to `forgiven` passes where the column is proven, that is, where its RMS
+   error is at most a quarter of `s`: ONNX Runtime's sigmoid errs by 1.2e-7 absolutely.
+4. On appeal, `appeal` times the movement by one rounding of the weights is allowed.
+
+A column may pass and not be proven: its error is that of an offset, and as large as all
+that the column tells apart. A constant column tells its own size.
 """
 
-from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-TOLERANCES: dict[str, float] = {
-    # Sums in another order: 84 roundings of float32. Encoders of this project
-    # differ by up to 1.6e-6 between TensorFlow and ONNX Runtime.
-    "float32": 1e-5,
-    # The same number of roundings in float64.
-    "float64": 2e-14,
-    # Twenty roundings of float16 (4.9e-4 each) or bfloat16 (3.9e-3 each). Models of
-    # this project differ by up to 3.4e-3 of their magnitude in float16; where a
-    # normalisation divides by a small spread it magnifies what was rounded before.
-    "float16": 1e-2,
-    "bfloat16": 8e-2,
+Array = np.ndarray[Any, Any]
+
+OFFSET = 0.1
+# The RMS error of a proven column, by its spread. Another model's is 1.4 or more.
+PROVEN = 0.25
+HALF_ULP = 2.0**-24
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """What the precision of an artifact explains.
+
+    Attributes:
+        unit: the part of its column's spread that a number may err.
+        forgiven: the absolute error that a number of a proven column may have.
+        appeal: how many times the movement by one rounding of float32 is allowed.
+        eps: the distance from 1 to the next number.
+        tiny: what underflow may take from a number.
+        largest: the largest number: what is beyond in the model is compared as this.
+    """
+
+    unit: float
+    forgiven: float
+    appeal: float
+    eps: float
+    tiny: float
+    largest: float = float("inf")
+
+
+# From the finest to the coarsest.
+ROUNDINGS: dict[str, Rounding] = {
+    "float64": Rounding(6e-14, 4e-16, 2e-7, 2**-52, 2.3e-308),
+    # 250 roundings of the spread. TensorFlow flushes what is below 1.2e-38 to zero.
+    "float32": Rounding(3e-5, 2e-7, 100.0, 2**-23, 1.2e-38),
+    "float16": Rounding(5e-2, 1e-3, 10.0 * 2**13, 2**-10, 1.2e-7, 65504.0),
+    "bfloat16": Rounding(4e-1, 8e-3, 10.0 * 2**16, 2**-7, 1.2e-38),
 }
 
 
-def tolerance_for(
-    dtype: str, magnitude: float, given: float | Mapping[str, float] | None = None
-) -> float:
-    """The largest error that passes in an output of this dtype and magnitude.
+def is_float(dtype: Any) -> bool:
+    """Whether a dtype is one of floats, bfloat16 included."""
+    return "float" in str(dtype)
 
-    Args:
-        dtype: name of the output's dtype. Integers and booleans must be equal.
-        magnitude: the largest absolute value that the model computed.
-        given: the user's own tolerance for outputs within [-1, 1], or one per dtype.
 
-    >>> tolerance_for("float32", 0.5), tolerance_for("float32", 200.0)
-    (1e-05, 0.002)
-    >>> tolerance_for("int64", 7.0)
-    0.0
+def rounding_of(precision: str, dtype: Any) -> Rounding:
+    """The rounding of an output: of its artifact or its dtype, whichever is coarser.
+
+    >>> rounding_of("float32", "float64") is ROUNDINGS["float32"]
+    True
     """
-    if isinstance(given, Mapping):
-        unit = given.get(dtype, TOLERANCES.get(dtype, 0.0))
-    elif given is not None:
-        unit = float(given)
-    else:
-        unit = TOLERANCES.get(dtype, 0.0)
-    return unit * max(1.0, magnitude) if np.isfinite(magnitude) else unit
+    names = list(ROUNDINGS)
+    known = [names.index(name) for name in (precision, str(dtype)) if name in names]
+    return ROUNDINGS[names[max(known)]]
+
+
+def moved(array: Array, generator: np.random.Generator, *, is_input: bool) -> Array:
+    """The array with each number moved to a neighbour, above or below.
+
+    Zeros stay, and so do the whole numbers of an input: padding, masks, positions.
+
+    >>> moved(np.float32([0, 1]), np.random.default_rng(0), is_input=True)
+    array([0., 1.], dtype=float32)
+    """
+    up = generator.integers(0, 2, array.shape, dtype=np.int8)
+    towards = np.where(up, np.inf, -np.inf).astype(array.dtype)
+    stays = array == (np.rint(array) if is_input else 0)
+    return np.where(stays, array, np.nextafter(array, towards))

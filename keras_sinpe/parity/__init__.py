@@ -2,13 +2,13 @@
 
 from keras_sinpe.artifacts.runners import FeedError, open_runner
 from keras_sinpe.model.tensor_specs import Case
-from keras_sinpe.model.tolerances import TOLERANCES
+from keras_sinpe.model.tolerances import ROUNDINGS
 from keras_sinpe.parity.check import check_parity
 from keras_sinpe.parity.comparison import Comparison, Fault
 from keras_sinpe.parity.report import ParityError, ParityReport
 
 __all__ = [
-    "TOLERANCES",
+    "ROUNDINGS",
     "Case",
     "Comparison",
     "Fault",

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from keras_sinpe.artifacts.record import installed_versions
 from keras_sinpe.artifacts.runners import Port, Runner, open_runner
+from keras_sinpe.artifacts.versions import installed_versions
 from keras_sinpe.model.float32 import full_precision
 from keras_sinpe.model.prepared import KerasRunner, first_line
 from keras_sinpe.model.random_inputs import Feeds
@@ -15,17 +15,15 @@ from keras_sinpe.model.samples import Run
 from keras_sinpe.model.sampling import Inputs, plan_samples
 from keras_sinpe.model.signatures import Signature, check_model, read_signature
 from keras_sinpe.model.tensor_specs import Case
-from keras_sinpe.model.tolerances import TOLERANCES
-from keras_sinpe.parity.comparison import Comparison, Fault, compare
+from keras_sinpe.parity.comparison import Fault, Pair
 from keras_sinpe.parity.interface import input_faults, name_faults
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
+from keras_sinpe.parity.verdict import Tolerance, Verdict, judge
 
 BATCH_SIZES = (1, 3)
 # One and two tokens, both sides of a block edge, and one far beyond.
 LENGTHS = (1, 2, 7, 64, 65, 1000)
-
-Tolerance = float | Mapping[str, float] | None
 
 
 def check_parity(
@@ -64,9 +62,11 @@ def check_parity(
             length given here and refused by the model is a fault.
         inputs: instead of random inputs: arrays by input name, a list of these, or a
             function from a `Case` and a random generator to one.
-        tolerance: largest error for outputs within [-1, 1], as a number or by dtype;
-            beyond, it grows with the largest magnitude. By default 1e-5 for float32,
-            and 1e-2 if the artifact computes in float16.
+        tolerance: the largest absolute error that any float of any output may have,
+            as a number or by dtype of the output. It is taken as it stands: 1e-6 is
+            1e-6, be the outputs 1e-9 or 1e9. Integers, booleans and strings must be
+            equal unless their dtype is given. By default each number may err as far
+            as its rounding explains; see `keras_sinpe.model.tolerances`.
         seed: seed of the random inputs.
         endpoint: the signature of a SavedModel to check.
         progress: show a progress bar.
@@ -98,8 +98,6 @@ def check_parity(
     signature = read_signature(reference, input_signature, output_names)
     strict = lengths is not None or inputs is not None
     runner = open_runner(filepath, endpoint)
-    if tolerance is None and runner.precision == "float16":
-        tolerance = TOLERANCES["float16"]
     check = _Check(reference, model, signature, runner, tolerance)
     samples = plan_samples(
         check.reference, batch_sizes, lengths or LENGTHS, inputs, seed
@@ -126,7 +124,8 @@ class _Check:
         self._original = KerasRunner(original, signature)
         self._runner = runner
         self._tolerance = tolerance
-        self._comparisons: list[Comparison] = []
+        self._precision = runner.metadata.get("precision", "float32")
+        self._pairs: dict[str, list[Pair]] = {}
         self._faults: list[Fault] = []
         self._refusals: list[Fault] = []
         self._rebuild_error = 0.0
@@ -146,18 +145,18 @@ class _Check:
             self._faults.append(Fault("refused", "", message))
             return
         self._faults += name_faults("output", expected, received)
-        self._comparisons += [
-            compare(name, case, expected[name], received[name], self._tolerance)
-            for name in expected
-            if name in received
-        ]
+        for name in expected:
+            if name in received:
+                pair = Pair(case, expected[name], received[name])
+                self._pairs.setdefault(name, []).append(pair)
         if self._rebuilt:
             self._measure_rebuild(expected, self._original.run(feeds))
 
     def report(self, artifact: str, faults: list[Fault], strict: bool) -> ParityReport:
         """Everything that was found; refusals by the model count if `strict`."""
         found = faults + self._faults + (self._refusals if strict else [])
-        if self._comparisons and not any(one.compared for one in self._comparisons):
+        comparisons = [one for each in self._verdicts() for one in each.comparisons]
+        if comparisons and not any(one.compared for one in comparisons):
             found.append(Fault("empty", "", "every output of every run is empty"))
         notes = [] if strict else [refusal.message for refusal in self._refusals]
         if self._rebuilt:
@@ -168,11 +167,17 @@ class _Check:
             )
         return ParityReport(
             artifact,
-            tuple(self._comparisons),
+            tuple(comparisons),
             tuple(dict.fromkeys(found)),
             tuple(notes),
             installed_versions(),
         )
+
+    def _verdicts(self) -> list[Verdict]:
+        return [
+            judge(name, pairs, precision=self._precision, tolerance=self._tolerance)
+            for name, pairs in self._pairs.items()
+        ]
 
     @property
     def _rebuilt(self) -> bool:

@@ -96,8 +96,7 @@ class ParityReport:
 
 
 def _badness(comparison: Comparison) -> tuple[int, float, float]:
-    excess = comparison.error - comparison.tolerance
-    return len(comparison.faults), excess, comparison.error
+    return len(comparison.faults), comparison.share, comparison.error
 
 
 def _row_data(row: Comparison) -> dict[str, Any]:
@@ -106,7 +105,8 @@ def _row_data(row: Comparison) -> dict[str, Any]:
         "shape": list(row.shape),
         "dtype": row.dtype,
         "error": row.error if math.isfinite(row.error) else str(row.error),
-        "tolerance": row.tolerance,
+        "allowed": row.allowed,
+        "share": row.share if math.isfinite(row.share) else str(row.share),
         "batch": row.case.batch,
         "lengths": dict(row.case.lengths),
         "index": None if row.index is None else list(row.index),
@@ -149,7 +149,7 @@ def _table(report: ParityReport) -> Any:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("output", "shape", "dtype", "largest error", "tolerance", "where"):
+    for heading in ("output", "shape", "dtype", "error", "allowed", "share", "where"):
         table.add_column(heading, overflow="fold")
     for row in report.rows:
         index = "" if row.index is None else f" at {list(row.index)}"
@@ -158,7 +158,8 @@ def _table(report: ParityReport) -> Any:
             "x".join(map(str, row.shape)),
             row.dtype,
             f"{row.error:.2e}",
-            f"{row.tolerance:.2e}",
+            f"{row.allowed:.2e}",
+            f"{row.share:.2g}",
             f"{row.case}{index}",
         )
     return table
