@@ -1,21 +1,32 @@
-"""The runs of a check: sizes that a model can take, and the inputs for each."""
+"""The cases of a check: sizes that a model can take, and the inputs for each."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from keras_sinpe.model.random_inputs import NARROW, WIDE, Feeds, draw
+from keras_sinpe.model.random_inputs import LIMITS, Feeds, draw
 from keras_sinpe.model.signatures import Signature, SignatureError
 from keras_sinpe.model.tensor_specs import BATCH, Case
-from keras_sinpe.model.tied_axes import tie_axes
 
-Accepts = Callable[[Feeds], Exception | None]
+Accepts = Callable[[Case, Feeds], Exception | None]
 Make = Callable[[Case, np.random.Generator], Feeds]
-Run = tuple[Case, Feeds]
+Sample = tuple[Case, Feeds]
+Inputs = Make | Feeds | Sequence[Feeds] | None
 
-# A short run first; convolutions and patches may need a long one.
-PROBE_LENGTHS = (4, 64)
+# They take turns: the longest sequence has a batch of its own.
+BATCH_SIZES = (5, 3, 1)
+# One and two tokens, both sides of a block edge, and one beyond tables of 1,000.
+LENGTHS = (1, 2, 7, 64, 65, 1030)
+
+# Sizes of the free axes in the first run, no two alike and none like a batch size; the
+# others are for models that want long inputs, or such as pools and strides divide.
+PROBES = (
+    (5, 7, 11, 13),
+    (67, 71, 73, 79),
+    *((32 * n, 32 * n + 32, 32 * n + 64, 32 * n + 96) for n in (2, 1, 3, 4, 5, 6, 7)),
+    (256, 224, 192, 160),
+)
 
 
 def free_axes(signature: Signature) -> list[str]:
@@ -25,29 +36,25 @@ def free_axes(signature: Signature) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-class GivenSamples:
+def given_samples(signature: Signature, samples: Sequence[Feeds]) -> list[Sample]:
     """The user's own inputs, one case for each."""
-
-    def __init__(self, signature: Signature, samples: Sequence[Feeds]) -> None:
-        arrays = [as_declared(signature, feeds) for feeds in samples]
-        self._runs = [(case_of(signature, feeds), feeds) for feeds in arrays]
-
-    def __len__(self) -> int:
-        return len(self._runs)
-
-    def __iter__(self) -> Iterator[Run]:
-        return iter(self._runs)
+    arrays = [as_declared(signature, feeds) for feeds in samples]
+    return [(case_of(signature, feeds), feeds) for feeds in arrays]
 
 
 class RandomSamples:
-    """Cases of a model with random inputs for each.
+    """Cases of a model with inputs for each.
+
+    The model is run once to find sizes that it takes, more often if it refuses the
+    first ones or wants some of them equal.
 
     Args:
         signature: the inputs of the model.
-        batch_sizes: batch sizes to combine with `lengths`.
-        lengths: sizes for every other free axis.
+        batch_sizes: batch sizes, which take turns with `lengths`.
+        lengths: sizes for every other free axis; by default `LENGTHS`.
         limits: for an integer input, the number of values it may take, if known.
-        accepts: runs the model on inputs and returns the exception, or `None`.
+        padded: the inputs whose rows may hold padding.
+        accepts: runs the model on a case and returns the exception, or `None`.
         make: makes the inputs of a case; by default they are drawn.
         seed: seed of the inputs.
 
@@ -59,79 +66,134 @@ class RandomSamples:
         self,
         signature: Signature,
         batch_sizes: Sequence[int],
-        lengths: Sequence[int],
+        lengths: Sequence[int] | None,
         limits: Mapping[str, int],
+        padded: set[str],
         accepts: Accepts,
         make: Make | None = None,
         seed: int = 0,
     ) -> None:
         self._signature = signature
         self._batch_sizes = _batch_sizes(signature, batch_sizes)
-        self._lengths = lengths
+        self._limits, self._padded = limits, padded
         self._accepts = accepts
-        self._make = make or self._draw
+        self._make = make
+        self._unknown = LIMITS[0]
         self._seed = seed
-        self._limits = limits
-        probe = self._find_probe(limits)
-        self._groups = tie_axes(
-            free_axes(signature),
-            lambda axes: self._refusal(dict.fromkeys(axes, probe + 1), probe) is None,
-        )
+        self._axes = free_axes(signature)
+        self._groups: list[list[str]] = []
+        probe = self._find_probe(set(lengths or ()))
+        found = () if probe in (PROBES[0][0], PROBES[1][0]) else (probe, 2 * probe)
+        self._lengths = lengths or (*LENGTHS, *found)
 
-    def __len__(self) -> int:
-        return len(self.cases())
-
-    def __iter__(self) -> Iterator[Run]:
+    def __iter__(self) -> Iterator[Sample]:
         # One at a time: long inputs need not be held together.
         return ((case, self.feeds(case)) for case in self.cases())
 
     def cases(self) -> list[Case]:
-        """Every batch size with every length.
+        """Each length once, with batch sizes that take turns; all sizes are used.
 
         Axes that need not be equal get unequal lengths: the second the length after
         the first one's, and so on in a circle.
         """
-        turns = range(len(self._lengths)) if self._groups else range(1)
+        lengths = self._lengths if self._groups else (0,)
+        batches = self._batch_sizes
         return [
-            Case.of(batch, self._turn(turn))
-            for batch in self._batch_sizes
-            for turn in turns
+            Case.of(batches[turn % len(batches)], self._turn(turn, lengths))
+            for turn in range(max(len(batches), len(lengths)))
         ]
 
     def feeds(self, case: Case) -> Feeds:
         """The inputs of one case, the same whenever they are asked for."""
         rng = np.random.default_rng([self._seed, *case.sizes.values()])
-        return as_declared(self._signature, self._make(case, rng))
+        if self._make is not None:
+            return as_declared(self._signature, self._make(case, rng))
+        drawn = draw(
+            self._signature, case, self._limits, self._padded, rng, self._unknown
+        )
+        return as_declared(self._signature, drawn)
 
-    def _draw(self, case: Case, rng: np.random.Generator) -> Feeds:
-        return draw(self._signature, case, self._limits, rng)
-
-    def _turn(self, turn: int) -> dict[str, int]:
+    def _turn(self, turn: int, lengths: Sequence[int]) -> dict[str, int]:
         return {
-            axis: self._lengths[(turn + group) % len(self._lengths)]
+            axis: lengths[(turn + group) % len(lengths)]
             for group, axes in enumerate(self._groups)
             for axis in axes
         }
 
-    def _find_probe(self, known: Mapping[str, int]) -> int:
-        """A length that the model takes; narrows the unknown integers if need be."""
-        integers = [s.name for s in self._signature.inputs if "int" in s.dtype]
+    def _find_probe(self, asked: set[int]) -> int:
+        """Find sizes that the model takes and the axes that it wants equal."""
         error: Exception | None = None
-        for length in PROBE_LENGTHS:
-            for unknown in (WIDE, NARROW):
-                self._limits = {name: known.get(name, unknown) for name in integers}
-                refusal = self._refusal({}, length)
+        for sizes in PROBES:
+            sizes = tuple(size + 12 * (size in asked and size < 80) for size in sizes)
+            for unknown in self._levels():
+                self._unknown = unknown
+                refusal = self._try_sizes(sizes)
                 if refusal is None:
-                    return length
+                    return sizes[0]
                 error = error or refusal
+            if not self._axes:
+                break
         raise ValueError(
             "`inputs` must be given, because the model takes none of the random inputs "
             f"that were tried; it says: {error}. Received: inputs=None"
         ) from error
 
-    def _refusal(self, changed: Mapping[str, int], length: int) -> Exception | None:
-        sizes = dict.fromkeys(free_axes(self._signature), length) | dict(changed)
-        return self._accepts(self.feeds(Case.of(max(self._batch_sizes), sizes)))
+    def _levels(self) -> tuple[int, ...]:
+        """Limits for integers of which nothing is known, if there are such."""
+        integers = {s.name for s in self._signature.inputs if "int" in s.dtype}
+        known = self._make is not None or integers <= set(self._limits)
+        return LIMITS[:1] if known else LIMITS
+
+    def _try_sizes(self, sizes: Sequence[int]) -> Exception | None:
+        """Unequal sizes first, as one run tells then that all axes are free."""
+        axes = self._axes
+        unequal = {axis: sizes[i % len(sizes)] for i, axis in enumerate(axes)}
+        self._groups = [[axis] for axis in axes]
+        refusal = self._refusal(unequal)
+        if refusal is None or len(axes) < 2:
+            return refusal
+        refusal = self._refusal(dict.fromkeys(axes, sizes[0]))
+        if refusal is None:
+            self._groups = tie_axes(axes, lambda longer: self._fits(sizes, longer))
+        return refusal
+
+    def _fits(self, sizes: Sequence[int], longer: Sequence[str]) -> bool:
+        changed = dict.fromkeys(longer, sizes[1])
+        equal = dict.fromkeys(self._axes, sizes[0])
+        return self._refusal(equal | changed) is None
+
+    def _refusal(self, sizes: Mapping[str, int]) -> Exception | None:
+        case = Case.of(max(self._batch_sizes), sizes)
+        return self._accepts(case, self.feeds(case))
+
+
+def tie_axes(
+    axes: Sequence[str], fits: Callable[[Sequence[str]], bool]
+) -> list[list[str]]:
+    """Group the axes whose lengths the model wants equal.
+
+    Args:
+        axes: the free axes.
+        fits: whether the model runs when only these axes are made longer.
+
+    >>> tied = {"ids_length", "mask_length"}
+    >>> tie_axes(
+    ...     ["ids_length", "mask_length", "memory_length"],
+    ...     lambda longer: not tied & set(longer) or tied <= set(longer),
+    ... )
+    [['memory_length'], ['ids_length', 'mask_length']]
+    """
+    free = [axis for axis in axes if fits([axis])]
+    groups = [[axis] for axis in free]
+    tied = [axis for axis in axes if axis not in free]
+    while tied:
+        first, *others = tied
+        partners = [other for other in others if fits([first, other])]
+        # Neither alone nor in a pair: three or more that go together.
+        group = [first, *(partners[:1] or others)]
+        groups.append(group)
+        tied = [axis for axis in others if axis not in group]
+    return groups
 
 
 def as_declared(signature: Signature, feeds: Mapping[str, Any]) -> Feeds:
@@ -141,13 +203,17 @@ def as_declared(signature: Signature, feeds: Mapping[str, Any]) -> Feeds:
         SignatureError: an input is missing or unknown.
     """
     names = [spec.name for spec in signature.inputs]
-    if set(feeds) != set(names):
+    if not isinstance(feeds, Mapping) or set(feeds) != set(names):
+        found = sorted(feeds) if isinstance(feeds, Mapping) else repr(feeds)
         raise SignatureError(
             f"`inputs` must hold one array for each of {sorted(names)}. "
-            f"Received: inputs for {sorted(feeds)}"
+            f"Received: inputs for {found}"
         )
     return {
-        spec.name: np.asarray(feeds[spec.name], spec.dtype) for spec in signature.inputs
+        spec.name: np.asarray(
+            feeds[spec.name], object if spec.dtype == "string" else spec.dtype
+        )
+        for spec in signature.inputs
     }
 
 

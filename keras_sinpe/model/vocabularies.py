@@ -59,3 +59,22 @@ def _reached(model: Any, sources: list[Any]) -> list[int]:
             if not found:
                 carried |= {id(tensor) for tensor in results}
     return sizes
+
+
+def padded_inputs(model: Any, signature: Signature) -> set[str]:
+    """The inputs whose rows may hold padding.
+
+    Integers and booleans with a length may: ids, and the masks that go with them. Real
+    numbers may where a layer makes a mask from them; elsewhere, as in images, zeroed
+    rows are no padding, and a normalisation divides by their spread of nothing.
+    """
+    reals = any(_makes_masks(layer) for layer in layers_of(model))
+    return {
+        spec.name
+        for spec in signature.inputs
+        if len(spec.shape) > 1 and ("float" not in spec.dtype or reals)
+    }
+
+
+def _makes_masks(layer: Any) -> bool:
+    return isinstance(layer, keras.layers.Masking)
