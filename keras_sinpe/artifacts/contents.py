@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from keras_sinpe.arguments import require
+
 # Half of a name, as in `QLinearConv` or `MatMulInteger`, tells operators on 8 bits.
 INT8_OPERATORS = ("QLinear", "DynamicQuantize", "QuantizeLinear", "Integer", "NBits")
 HALVES = ("bfloat16", "float16")
@@ -20,7 +22,7 @@ def read_proto(filepath: str | os.PathLike[str]) -> Any:
 
     Weights in files beside it are not read.
     """
-    import onnx
+    onnx = require("onnx")
     from google.protobuf.message import DecodeError
 
     try:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from keras_sinpe.arguments import require
 from keras_sinpe.artifacts.record import describe_export, store_in_onnx
 from keras_sinpe.exporting.converter import convert
 from keras_sinpe.exporting.errors import ExportError
@@ -26,8 +27,6 @@ from keras_sinpe.model.tolerances import TOLERANCES
 from keras_sinpe.parity.check import BATCH_SIZES, Tolerance, check_parity
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
-
-OPSETS = range(13, 19)
 
 
 def export_onnx(
@@ -95,6 +94,8 @@ def export_onnx(
             file.
         FileNotFoundError: the folder does not exist.
         IsADirectoryError: `filepath` is a directory.
+        ModuleNotFoundError: the extra `onnx` is not installed.
+        OSError: no file can have the name.
         ParityError: the file does not compute what the model computes.
         PermissionError: the folder cannot be written to.
         TypeError: `model` is not a Keras model, or an option is of another type.
@@ -132,12 +133,20 @@ def export_onnx(
     >>> [(value.name, value.shape) for value in session.get_outputs()]
     [('vectors', ['batch', 'ids_length', 4])]
     """
-    _check_opset(opset_version)
     check_precision(precision)
     check_options(
-        batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
+        output_names=output_names,
+        opset_version=opset_version,
+        overwrite=overwrite,
+        batch_sizes=batch_sizes,
+        lengths=lengths,
+        inputs=inputs,
+        tolerance=tolerance,
+        progress=progress,
     )
     require_tensorflow("Export")
+    for module in ("onnx", "onnxruntime", "tf2onnx"):
+        require(module)
     check_model(model)
     check_size(model)
     with staged_file(filepath, overwrite) as stage:
@@ -169,14 +178,6 @@ def export_onnx(
         store_in_onnx(proto, metadata)
         _write(proto, stage, filepath)
     return report
-
-
-def _check_opset(opset_version: Any) -> None:
-    if isinstance(opset_version, bool) or opset_version not in OPSETS:
-        raise ValueError(
-            f"`opset_version` must be {OPSETS[0]} to {OPSETS[-1]}. "
-            f"Received: opset_version={opset_version!r}"
-        )
 
 
 def _write(proto: Any, stage: Path, filepath: str | os.PathLike[str]) -> None:

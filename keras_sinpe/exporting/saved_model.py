@@ -42,8 +42,9 @@ def export_saved_model(
 
     The directory is written beside its target, loaded by TensorFlow and compared with
     the model by `check_parity`; only then it takes the target's name. If anything fails
-    the target is what it was before. On Linux an old SavedModel and the new one
-    exchange their names in one step.
+    the target is what it was before. A reader finds the old SavedModel or the new one,
+    whole, or, for the instant between two renames, none; if the process is killed in
+    it, the next export to the target puts the old one back.
 
     The endpoint `serve` takes and returns what the model does, as Keras's own export
     has it; nested outputs, which TensorFlow refuses there, become a dict by name. The
@@ -60,8 +61,8 @@ def export_saved_model(
             decodes one token; variables that they share with `model` are stored once.
             Each must be Functional or Sequential, and is checked with random inputs of
             its own.
-        overwrite: whether an existing SavedModel may be replaced. A directory that
-            holds anything else never is.
+        overwrite: whether an existing SavedModel may be replaced; its mode is kept. A
+            directory that holds anything else, be it beside a SavedModel, never is.
         batch_sizes: for the check, see `check_parity`.
         lengths: for the check, see `check_parity`.
         inputs: for the check, see `check_parity`.
@@ -73,10 +74,11 @@ def export_saved_model(
 
     Raises:
         BackendError: the backend is not TensorFlow.
-        FileExistsError: the directory exists and `overwrite` is false, or it is not a
-            SavedModel.
+        FileExistsError: the directory exists and `overwrite` is false, or something in
+            it is no part of a SavedModel.
         FileNotFoundError: the folder does not exist.
         NotADirectoryError: `filepath` is a file.
+        OSError: no directory can have the name.
         ParityError: the SavedModel does not compute what a model computes.
         PermissionError: the folder cannot be written to.
         TypeError: `model` is not a Keras model, or an option is of another type.
@@ -97,7 +99,14 @@ def export_saved_model(
     ['vectors']
     """
     check_options(
-        batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
+        output_names=output_names,
+        endpoints=endpoints,
+        overwrite=overwrite,
+        batch_sizes=batch_sizes,
+        lengths=lengths,
+        inputs=inputs,
+        tolerance=tolerance,
+        progress=progress,
     )
     require_tensorflow("Export")
     import tensorflow as tf

@@ -7,7 +7,7 @@ import numpy as np
 
 from keras_sinpe.model.random_inputs import NARROW, WIDE, Feeds, draw
 from keras_sinpe.model.signatures import Signature, SignatureError
-from keras_sinpe.model.tensor_specs import BATCH, Case
+from keras_sinpe.model.tensor_specs import BATCH, Case, TensorSpec
 from keras_sinpe.model.tied_axes import tie_axes
 
 Accepts = Callable[[Feeds], Exception | None]
@@ -138,17 +138,30 @@ def as_declared(signature: Signature, feeds: Mapping[str, Any]) -> Feeds:
     """Arrays of the declared dtypes, one per input.
 
     Raises:
-        SignatureError: an input is missing or unknown.
+        SignatureError: an input is missing, unknown or no array.
     """
     names = [spec.name for spec in signature.inputs]
+    if not isinstance(feeds, Mapping):  # of a function of the user's
+        raise SignatureError(
+            f"`inputs` must hold one array for each of {sorted(names)}. "
+            f"Received: {feeds!r}"
+        )
     if set(feeds) != set(names):
         raise SignatureError(
             f"`inputs` must hold one array for each of {sorted(names)}. "
             f"Received: inputs for {sorted(feeds)}"
         )
-    return {
-        spec.name: np.asarray(feeds[spec.name], spec.dtype) for spec in signature.inputs
-    }
+    return {spec.name: _as_array(feeds[spec.name], spec) for spec in signature.inputs}
+
+
+def _as_array(value: Any, spec: TensorSpec) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(value, spec.dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise SignatureError(
+            f"`inputs` must hold an array of {spec.dtype} for `{spec.name}`. "
+            f"Received: {value!r}"
+        ) from error
 
 
 def case_of(signature: Signature, feeds: Feeds) -> Case:

@@ -76,6 +76,7 @@ def check_parity(
 
     Raises:
         FileNotFoundError: there is no artifact.
+        ModuleNotFoundError: its runtime is not installed; the sentence says how to.
         TypeError: `model` is not a Keras model, or an option is of another type.
         ValueError: the artifact does not load, the model is not built, no input could
             be made for it, or an option would let the check pass without proving
@@ -92,7 +93,14 @@ def check_parity(
     """
     check_model(model)
     check_options(
-        batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
+        output_names=output_names,
+        batch_sizes=batch_sizes,
+        lengths=lengths,
+        inputs=inputs,
+        tolerance=tolerance,
+        seed=seed,
+        endpoint=endpoint,
+        progress=progress,
     )
     reference = full_precision(model)
     signature = read_signature(reference, input_signature, output_names)
