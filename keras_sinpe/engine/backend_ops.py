@@ -16,7 +16,8 @@ TABLES = ("keras_sinpe", "tables")
 def constant(table: NDArray[np.floating]) -> Any:
     """A table as a tensor, once in a TensorFlow graph however many layers use it.
 
-    It lies in the outermost function: branches of a condition share it.
+    Branches of a condition share it. No function shares it with the one around: it
+    may be called from elsewhere, too.
     """
     if keras.backend.backend() != "tensorflow":
         return ops.convert_to_tensor(table)
@@ -25,10 +26,12 @@ def constant(table: NDArray[np.floating]) -> Any:
     if tf.executing_eagerly():
         return tf.convert_to_tensor(table)
     graph = tf.compat.v1.get_default_graph()
-    while getattr(getattr(graph, "outer_graph", None), "building_function", False):
+    while type(graph).__name__ == "CondBranchFuncGraph":
         graph = graph.outer_graph
     for known, tensor in graph.get_collection(TABLES):
-        if known.dtype == table.dtype and np.array_equal(known, table):
+        # A function starts with the collections of the graph around it.
+        inside = tensor.graph is graph and known.dtype == table.dtype
+        if inside and np.array_equal(known, table):
             return tensor
     with graph.as_default():
         tensor = tf.constant(table)
