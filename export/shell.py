@@ -8,6 +8,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 EXIT_STATUS = """\
 exit status:
@@ -133,26 +134,40 @@ def exit_status() -> Iterator[None]:
         UnusableInputError,
         BackendError,
         ExportError,
+        ModuleNotFoundError,
         OSError,
         TypeError,
         ValueError,
     ) as error:
-        print(f"{os.path.basename(sys.argv[0])}: {error}", file=sys.stderr)
-        sys.exit(2)
+        _fail(error)
 
 
 def import_quietly() -> None:
-    """Import the package without what TensorFlow writes about itself to stderr."""
+    """Import the package without what TensorFlow writes about itself to stderr.
+
+    Keras itself fails where its backend is missing, before the package can say so.
+    """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()
     kept, silent = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 2)
     try:
         importlib.import_module("keras_sinpe.exporting")  # and registers the layers
+        missing = None
+    except ModuleNotFoundError as error:
+        missing = error.name
     finally:
         os.dup2(kept, 2)
         os.close(silent)
         os.close(kept)
+    if missing:
+        extra = "[tensorflow]" if missing == "tensorflow" else ""
+        _fail(f"`{missing}` must be installed: pip install 'keras_sinpe{extra}'")
+
+
+def _fail(reason: object) -> NoReturn:
+    print(f"{os.path.basename(sys.argv[0])}: {reason}", file=sys.stderr)
+    sys.exit(2)
 
 
 def _is_keras_file(path: str) -> bool:

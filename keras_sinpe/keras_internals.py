@@ -23,10 +23,26 @@ def maker_of(tensor: Any) -> Any:
     return history.operation if history else None
 
 
+def nodes_of(operation: Any) -> list[Any]:
+    """The calls of an operation in the graphs of models."""
+    return list(operation._inbound_nodes)
+
+
 def calls_of(operation: Any) -> Iterator[tuple[list[Any], list[Any]]]:
     """The symbolic inputs and outputs of every call of an operation in a graph."""
-    for node in operation._inbound_nodes:
+    for node in nodes_of(operation):
         yield list(node.input_tensors), list(node.output_tensors)
+
+
+def layers_in_training(model: Any) -> list[str]:
+    """Names of layers that a graph calls with `training=True`, whatever is asked."""
+    functions = [m for m in layers_of(model) if isinstance(m, keras.Function)]
+    return [
+        operation.name
+        for function in functions
+        for operation in function.operations
+        if any(n.arguments.kwargs.get("training") is True for n in nodes_of(operation))
+    ]
 
 
 def is_of_keras(layer: Any) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from keras_sinpe.arguments import require
+
 # Half of a name, as in `QLinearConv` or `MatMulInteger`, tells operators on 8 bits.
 INT8_OPERATORS = ("QLinear", "DynamicQuantize", "QuantizeLinear", "Integer", "NBits")
 HALVES = ("bfloat16", "float16")
@@ -20,7 +22,7 @@ def read_proto(filepath: str | os.PathLike[str]) -> Any:
 
     Weights in files beside it are not read.
     """
-    import onnx
+    onnx = require("onnx")
     from google.protobuf.message import DecodeError
 
     try:
@@ -57,22 +59,21 @@ def saved_model_digest(path: str | os.PathLike[str]) -> str:
 
 
 def onnx_precision(proto: Any) -> str:
-    """The least precise dtype in which an `onnx.ModelProto` computes.
+    """The least precise dtype in which an `onnx.ModelProto` computes its outputs.
 
     `"int8"` if an operator works on 8-bit weights or activations, else `"bfloat16"` or
-    `"float16"` if a tensor is stored in it or cast to it, else `"float32"`.
+    `"float16"` if a tensor is stored in it or cast to it, else `"float32"`. What leads
+    to no output does not count.
     """
     import onnx
 
-    found = set()
-    for graph in _graphs(proto):
-        found |= {tensor.data_type for tensor in graph.initializer}
-    for node in _nodes(proto):
-        if any(part in node.op_type for part in INT8_OPERATORS):
-            return "int8"
-        found |= {a.t.data_type for a in node.attribute if a.HasField("t")}
-        if node.op_type == "Cast":
-            found |= {a.i for a in node.attribute if a.name == "to"}
+    nodes, stored = _used(proto)
+    if any(part in node.op_type for node in nodes for part in INT8_OPERATORS):
+        return "int8"
+    attributes = [(node, a) for node in nodes for a in node.attribute]
+    found = {tensor.data_type for tensor in stored}
+    found |= {a.t.data_type for _, a in attributes if a.HasField("t")}
+    found |= {a.i for node, a in attributes if (node.op_type, a.name) == ("Cast", "to")}
     names = {onnx.TensorProto.DataType.Name(dtype).lower() for dtype in found}
     return next((half for half in HALVES if half in names), "float32")
 
@@ -92,20 +93,32 @@ def function_precision(function: Any) -> str:
     return next(halves, "float32")
 
 
-def _nodes(proto: Any) -> Iterator[Any]:
-    yield from (node for graph in _graphs(proto) for node in graph.node)
-    yield from (node for function in proto.functions for node in function.node)
+def _used(proto: Any) -> tuple[list[Any], list[Any]]:
+    """The nodes and the stored tensors that lead to an output, at any depth."""
+    names = {value.name for value in proto.graph.output}
+    bodies = {function.name: function for function in proto.functions}
+    nodes, graphs = [], [proto.graph]
+    for node in reversed(proto.graph.node):  # sorted: a node comes after what it uses
+        if names.isdisjoint(node.output):
+            continue
+        waiting = [node]
+        while waiting:
+            inner = waiting.pop()
+            nodes.append(inner)
+            names.update(inner.input)
+            nested = list(_graphs_in(inner))
+            graphs += nested
+            called = [bodies.pop(inner.op_type)] if inner.op_type in bodies else []
+            for body in [*nested, *called]:
+                waiting += body.node
+            for graph in nested:
+                names.update(value.name for value in graph.output)
+    stored = [t for graph in graphs for t in graph.initializer if t.name in names]
+    return nodes, stored
 
 
-def _graphs(proto: Any) -> Iterator[Any]:
-    """The graph and those nested in it, such as the bodies of loops."""
-    waiting = [proto.graph]
-    while waiting:
-        graph = waiting.pop()
-        yield graph
-        for node in graph.node:
-            for attribute in node.attribute:
-                waiting += [
-                    *attribute.graphs,
-                    *([attribute.g] if attribute.HasField("g") else []),
-                ]
+def _graphs_in(node: Any) -> Iterator[Any]:
+    for attribute in node.attribute:
+        yield from attribute.graphs
+        if attribute.HasField("g"):
+            yield attribute.g

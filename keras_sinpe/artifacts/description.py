@@ -77,6 +77,7 @@ def describe(
 
     Raises:
         FileNotFoundError: there is no artifact.
+        ModuleNotFoundError: its runtime is not installed; the sentence says how to.
         ValueError: the artifact does not load, or has no such endpoint.
 
     Example:

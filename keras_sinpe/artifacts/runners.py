@@ -1,10 +1,11 @@
 """Run an exported artifact on named arrays."""
 
+import copy
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -107,8 +108,18 @@ class SavedModelRunner:
     ) -> None:
         tf = require("tensorflow", extra="tensorflow")
         # The signature alone does not keep the variables alive.
-        self._loaded = tf.saved_model.load(os.fspath(filepath))
-        self._function = _signature(self._loaded.signatures, endpoint)
+        self.loaded = tf.saved_model.load(os.fspath(filepath))
+        self._choose(endpoint)
+
+    def signature(self, endpoint: str) -> Self:
+        """Another signature of the same SavedModel, which is loaded but once."""
+        other = copy.copy(self)
+        other._choose(endpoint)
+        return other
+
+    def _choose(self, endpoint: str) -> None:
+        self.__dict__.pop("precision", None)
+        self._function = _signature(self.loaded.signatures, endpoint)
         self.inputs = _saved_model_ports(self._function.structured_input_signature[1])
         self.outputs = _saved_model_ports(self._function.structured_outputs)
 
@@ -125,6 +136,40 @@ class SavedModelRunner:
         tensors = {name: tf.constant(array) for name, array in arrays.items()}
         outputs = self._function(**tensors)
         return {name: np.asarray(tensor) for name, tensor in outputs.items()}
+
+
+class RenamedRunner:
+    """A runner whose inputs and outputs are called otherwise.
+
+    Args:
+        runner: the artifact.
+        inputs: the artifact's own name of each input that is called otherwise.
+        outputs: likewise of each output.
+    """
+
+    def __init__(
+        self, runner: Runner, inputs: Mapping[str, str], outputs: Mapping[str, str]
+    ) -> None:
+        self._runner = runner
+        self._own_inputs = inputs
+        self._names = {own: name for name, own in outputs.items()}
+        names = {own: name for name, own in inputs.items()}
+        self.inputs = {names.get(o, o): port for o, port in runner.inputs.items()}
+        self.outputs = {self._named(o): port for o, port in runner.outputs.items()}
+
+    @property
+    def precision(self) -> str:
+        """The least precise dtype in the graph."""
+        return self._runner.precision
+
+    def run(self, feeds: Mapping[str, Any]) -> Arrays:
+        """Compute every output from one array per input name."""
+        own = {self._own_inputs.get(name, name): feed for name, feed in feeds.items()}
+        outputs = self._runner.run(own)
+        return {self._named(name): array for name, array in outputs.items()}
+
+    def _named(self, own: str) -> str:
+        return self._names.get(own, own)
 
 
 def open_runner(

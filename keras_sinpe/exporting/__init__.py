@@ -2,8 +2,9 @@
 
 from keras_sinpe.artifacts.description import Description, describe
 from keras_sinpe.exporting.errors import ExportError
-from keras_sinpe.exporting.onnx import OPSETS, export_onnx
+from keras_sinpe.exporting.onnx import export_onnx
 from keras_sinpe.exporting.saved_model import export_saved_model
+from keras_sinpe.parity.options import OPSETS
 
 __all__ = [
     "OPSETS",

@@ -1,12 +1,13 @@
 """Export a Keras model to ONNX, and prove it."""
 
-import dataclasses
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from keras_sinpe.arguments import require
 from keras_sinpe.artifacts.record import describe_export, store_in_onnx
+from keras_sinpe.artifacts.runners import open_runner
 from keras_sinpe.exporting.converter import convert
 from keras_sinpe.exporting.errors import ExportError
 from keras_sinpe.exporting.half_precision import (
@@ -18,16 +19,13 @@ from keras_sinpe.exporting.output_axes import output_axes
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_file
 from keras_sinpe.exporting.size_limit import check_size
 from keras_sinpe.model.backend import require_tensorflow
-from keras_sinpe.model.float32 import full_precision
-from keras_sinpe.model.prepared import KerasRunner
-from keras_sinpe.model.sampling import Inputs
-from keras_sinpe.model.signatures import check_model, read_signature
-from keras_sinpe.parity.check import BATCH_SIZES, check_parity
+from keras_sinpe.model.prepared import PreparedModel
+from keras_sinpe.model.samples import BATCH_SIZES, Inputs
+from keras_sinpe.model.signatures import check_model
+from keras_sinpe.parity.check import check_artifact, shown
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.verdict import Tolerance
-
-OPSETS = range(13, 19)
 
 
 def export_onnx(
@@ -95,6 +93,8 @@ def export_onnx(
             file.
         FileNotFoundError: the folder does not exist.
         IsADirectoryError: `filepath` is a directory.
+        ModuleNotFoundError: the extra `onnx` is not installed.
+        OSError: no file can have the name.
         ParityError: the file does not compute what the model computes.
         PermissionError: the folder cannot be written to.
         TypeError: `model` is not a Keras model, or an option is of another type.
@@ -132,35 +132,42 @@ def export_onnx(
     >>> [(value.name, value.shape) for value in session.get_outputs()]
     [('vectors', ['batch', 'ids_length', 4])]
     """
-    _check_opset(opset_version)
     check_precision(precision)
     check_options(
-        batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
+        output_names=output_names,
+        opset_version=opset_version,
+        overwrite=overwrite,
+        batch_sizes=batch_sizes,
+        lengths=lengths,
+        inputs=inputs,
+        tolerance=tolerance,
+        progress=progress,
     )
     require_tensorflow("Export")
+    for module in ("onnx", "onnxruntime", "tf2onnx"):
+        require(module)
     check_model(model)
     check_size(model)
     with staged_file(filepath, overwrite) as stage:
-        reference = full_precision(model)
-        signature = read_signature(reference, input_signature, output_names)
-        axes = output_axes(KerasRunner(reference, signature), inputs)
-        proto = convert(reference, signature, opset_version, axes)
-        if precision == "float16":
-            check_positions(proto.graph)
-            proto = in_half_precision(proto)
-        _write(proto, stage, filepath)
-        report = check_parity(
+        prepared = PreparedModel(
             model,
-            stage,
             input_signature=input_signature,
             output_names=output_names,
             batch_sizes=batch_sizes,
             lengths=lengths,
             inputs=inputs,
-            tolerance=tolerance,
-            progress=progress,
+            progress=shown("Running the model", progress),
         )
-        report = dataclasses.replace(report, artifact=os.fspath(filepath))
+        axes = output_axes(prepared)
+        proto = convert(prepared.model, prepared.signature, opset_version, axes)
+        if precision == "float16":
+            check_positions(proto.graph)
+            proto = in_half_precision(proto)
+        _write(proto, stage, filepath)
+        runner = open_runner(stage)
+        report = check_artifact(
+            prepared, runner, filepath, tolerance, progress=progress
+        )
         report.raise_if_failed()
         facts = {"format": "onnx", "opset_version": opset_version}
         reports = {"serve": report}
@@ -168,14 +175,6 @@ def export_onnx(
         store_in_onnx(proto, metadata)
         _write(proto, stage, filepath)
     return report
-
-
-def _check_opset(opset_version: Any) -> None:
-    if isinstance(opset_version, bool) or opset_version not in OPSETS:
-        raise ValueError(
-            f"`opset_version` must be {OPSETS[0]} to {OPSETS[-1]}. "
-            f"Received: opset_version={opset_version!r}"
-        )
 
 
 def _write(proto: Any, stage: Path, filepath: str | os.PathLike[str]) -> None:

@@ -1,27 +1,29 @@
 """Export a Keras model to a TensorFlow SavedModel, and prove it."""
 
-import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import keras
 
 from keras_sinpe.artifacts.record import describe_export, store_in_saved_model
+from keras_sinpe.artifacts.runners import Runner, SavedModelRunner
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_directory
 from keras_sinpe.exporting.serving import (
+    ServeRunner,
     named_call,
     structured_call,
     structured_specs,
     tensor_specs,
 )
 from keras_sinpe.model.backend import require_tensorflow
-from keras_sinpe.model.float32 import full_precision
-from keras_sinpe.model.sampling import Inputs
-from keras_sinpe.model.signatures import Signature, check_model, read_signature
-from keras_sinpe.parity.check import BATCH_SIZES, check_parity
+from keras_sinpe.model.prepared import PreparedModel
+from keras_sinpe.model.samples import BATCH_SIZES, Inputs
+from keras_sinpe.model.signatures import check_model
+from keras_sinpe.parity.check import check_artifact, shown
 from keras_sinpe.parity.options import check_options
-from keras_sinpe.parity.report import ParityReport
+from keras_sinpe.parity.report import ParityError, ParityReport
 from keras_sinpe.parity.verdict import Tolerance
 
 
@@ -43,8 +45,9 @@ def export_saved_model(
 
     The directory is written beside its target, loaded by TensorFlow and compared with
     the model by `check_parity`; only then it takes the target's name. If anything fails
-    the target is what it was before. On Linux an old SavedModel and the new one
-    exchange their names in one step.
+    the target is what it was before. A reader finds the old SavedModel or the new one,
+    whole, or, for the instant between two renames, none; if the process is killed in
+    it, the next export to the target puts the old one back.
 
     The endpoint `serve` takes and returns what the model does, as Keras's own export
     has it; nested outputs, which TensorFlow refuses there, become a dict by name. The
@@ -61,8 +64,8 @@ def export_saved_model(
             decodes one token; variables that they share with `model` are stored once.
             Each must be Functional or Sequential, and is checked with random inputs of
             its own.
-        overwrite: whether an existing SavedModel may be replaced. A directory that
-            holds anything else never is.
+        overwrite: whether an existing SavedModel may be replaced; its mode is kept. A
+            directory that holds anything else, be it beside a SavedModel, never is.
         batch_sizes: for the check, see `check_parity`.
         lengths: for the check, see `check_parity`.
         inputs: for the check, see `check_parity`.
@@ -74,10 +77,11 @@ def export_saved_model(
 
     Raises:
         BackendError: the backend is not TensorFlow.
-        FileExistsError: the directory exists and `overwrite` is false, or it is not a
-            SavedModel.
+        FileExistsError: the directory exists and `overwrite` is false, or something in
+            it is no part of a SavedModel.
         FileNotFoundError: the folder does not exist.
         NotADirectoryError: `filepath` is a file.
+        OSError: no directory can have the name.
         ParityError: the SavedModel does not compute what a model computes.
         PermissionError: the folder cannot be written to.
         TypeError: `model` is not a Keras model, or an option is of another type.
@@ -98,53 +102,68 @@ def export_saved_model(
     ['vectors']
     """
     check_options(
-        batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
+        output_names=output_names,
+        endpoints=endpoints,
+        overwrite=overwrite,
+        batch_sizes=batch_sizes,
+        lengths=lengths,
+        inputs=inputs,
+        tolerance=tolerance,
+        progress=progress,
     )
     require_tensorflow("Export")
     import tensorflow as tf
 
     check_model(model)
     with staged_directory(filepath, overwrite) as stage:
-        reference = full_precision(model)
-        signature = read_signature(reference, input_signature, output_names)
-        archive = _archive(reference, signature, endpoints or {})
-        with disk_failures(filepath, tf.errors.OpError):
-            archive.write_out(os.fspath(stage), verbose=False)
-        report = check_parity(
+        prepared = PreparedModel(
             model,
-            stage,
             input_signature=input_signature,
             output_names=output_names,
             batch_sizes=batch_sizes,
             lengths=lengths,
             inputs=inputs,
-            tolerance=tolerance,
-            progress=progress,
+            progress=shown("Running the model", progress),
         )
-        report = dataclasses.replace(report, artifact=os.fspath(filepath))
-        report.raise_if_failed()
-        reports = {"serve": report}
-        for name, step in (endpoints or {}).items():
-            found = check_parity(step, stage, endpoint=name, progress=progress)
-            reports[name] = dataclasses.replace(found, artifact=os.fspath(filepath))
-            reports[name].raise_if_failed()
+        steps = {name: PreparedModel(step) for name, step in (endpoints or {}).items()}
+        archive = _archive(prepared, steps)
+        with disk_failures(filepath, tf.errors.OpError):
+            archive.write_out(os.fspath(stage), verbose=False)
+        reports = {}
+        for name, runner, subject in _endpoints(stage, prepared, steps):
+            allowed = tolerance if subject is prepared else None
+            reports[name] = check_artifact(
+                subject, runner, filepath, allowed, progress=progress
+            )
+            if not reports[name].passed:
+                raise ParityError(reports[name], endpoint=name)
         with disk_failures(filepath):
             metadata = describe_export(model, reports, format="saved_model")
             store_in_saved_model(stage, metadata)
-    return report
+    return reports["serving_default"]
 
 
-def _archive(model: Any, signature: Signature, endpoints: Mapping[str, Any]) -> Any:
+def _archive(prepared: PreparedModel, steps: Mapping[str, PreparedModel]) -> Any:
+    model, signature = prepared.model, prepared.signature
     archive = keras.export.ExportArchive()
     archive.track(model)
     archive.add_endpoint(
         "serve", structured_call(model, signature), structured_specs(signature)
     )
-    archive.add_endpoint(
-        "serving_default", named_call(model, signature), tensor_specs(signature)
-    )
-    for name, step in endpoints.items():
-        inputs = read_signature(step)
-        archive.track(step)
-        archive.add_endpoint(name, named_call(step, inputs), tensor_specs(inputs))
+    for name, step in {"serving_default": prepared, **steps}.items():
+        if step is not prepared:
+            archive.track(step.model)
+        call = named_call(step.model, step.signature)
+        archive.add_endpoint(name, call, tensor_specs(step.signature))
     return archive
+
+
+def _endpoints(
+    stage: Path, prepared: PreparedModel, steps: Mapping[str, PreparedModel]
+) -> Iterator[tuple[str, Runner, PreparedModel]]:
+    """Every endpoint of a SavedModel, as it is run, with the model that it serves."""
+    named = SavedModelRunner(stage)
+    yield "serving_default", named, prepared
+    yield "serve", ServeRunner(named, prepared), prepared
+    for name, step in steps.items():
+        yield name, named.signature(name), step

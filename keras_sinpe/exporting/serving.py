@@ -1,10 +1,13 @@
 """The TensorFlow function that an artifact holds: named inputs, named outputs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
+import numpy as np
 
+from keras_sinpe.artifacts.runners import Arrays, SavedModelRunner
+from keras_sinpe.model.prepared import PreparedModel
 from keras_sinpe.model.signatures import Signature, name_outputs
 
 
@@ -59,3 +62,29 @@ def _is_nested(outputs: Any) -> bool:
         return False
     parts = outputs.values() if isinstance(outputs, dict) else outputs
     return any(keras.tree.is_nested(part) for part in parts)
+
+
+class ServeRunner:
+    """The endpoint `serve`, called as the model is and read by the model's names.
+
+    Args:
+        named: a signature of the same SavedModel, with the same inputs and outputs.
+        prepared: the model.
+    """
+
+    def __init__(self, named: SavedModelRunner, prepared: PreparedModel) -> None:
+        self.inputs, self.outputs = named.inputs, named.outputs
+        self.precision = named.precision
+        self._loaded, self._prepared = named.loaded, prepared
+
+    def run(self, feeds: Mapping[str, Any]) -> Arrays:
+        """Compute every output from one array per input name."""
+        import tensorflow as tf
+
+        signature = self._prepared.signature
+        tensors = {name: tf.constant(array) for name, array in feeds.items()}
+        arguments = keras.tree.map_structure(tensors.__getitem__, signature.arguments)
+        outputs = self._loaded.serve(*arguments)
+        names = name_outputs(self._prepared.model, outputs, signature)
+        arrays = (np.asarray(tensor) for tensor in keras.tree.flatten(outputs))
+        return dict(zip(names, arrays, strict=True))

@@ -14,7 +14,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from keras_sinpe.keras_internals import layers_of, layers_in_training
+from keras_sinpe.keras_internals import layers_in_training, layers_of
 from keras_sinpe.model.float32 import full_precision
 from keras_sinpe.model.random_inputs import Feeds
 from keras_sinpe.model.samples import (
@@ -25,7 +25,6 @@ from keras_sinpe.model.samples import (
     given_samples,
 )
 from keras_sinpe.model.signatures import (
-    Signature,
     SignatureError,
     check_model,
     read_signature,

@@ -7,7 +7,8 @@ import numpy as np
 
 from keras_sinpe.model.random_inputs import LIMITS, Feeds, draw
 from keras_sinpe.model.signatures import Signature, SignatureError
-from keras_sinpe.model.tensor_specs import BATCH, Case
+from keras_sinpe.model.tensor_specs import BATCH, Case, TensorSpec
+from keras_sinpe.model.tied_axes import tie_axes
 
 Accepts = Callable[[Case, Feeds], Exception | None]
 Make = Callable[[Case, np.random.Generator], Feeds]
@@ -200,21 +201,31 @@ def as_declared(signature: Signature, feeds: Mapping[str, Any]) -> Feeds:
     """Arrays of the declared dtypes, one per input.
 
     Raises:
-        SignatureError: an input is missing or unknown.
+        SignatureError: an input is missing, unknown or no array.
     """
     names = [spec.name for spec in signature.inputs]
-    if not isinstance(feeds, Mapping) or set(feeds) != set(names):
-        found = sorted(feeds) if isinstance(feeds, Mapping) else repr(feeds)
+    if not isinstance(feeds, Mapping):  # of a function of the user's
         raise SignatureError(
             f"`inputs` must hold one array for each of {sorted(names)}. "
-            f"Received: inputs for {found}"
+            f"Received: {feeds!r}"
         )
-    return {
-        spec.name: np.asarray(
-            feeds[spec.name], object if spec.dtype == "string" else spec.dtype
+    if set(feeds) != set(names):
+        raise SignatureError(
+            f"`inputs` must hold one array for each of {sorted(names)}. "
+            f"Received: inputs for {sorted(feeds)}"
         )
-        for spec in signature.inputs
-    }
+    return {spec.name: _as_array(feeds[spec.name], spec) for spec in signature.inputs}
+
+
+def _as_array(value: Any, spec: TensorSpec) -> np.ndarray[Any, Any]:
+    dtype = {"string": object, "bfloat16": "float32"}.get(spec.dtype, spec.dtype)
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise SignatureError(
+            f"`inputs` must hold an array of {spec.dtype} for `{spec.name}`. "
+            f"Received: {value!r}"
+        ) from error
 
 
 def case_of(signature: Signature, feeds: Feeds) -> Case:

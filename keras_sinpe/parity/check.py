@@ -1,29 +1,22 @@
 """Run an artifact beside its model on many sizes, and compare by name."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
-import numpy as np
-
-from keras_sinpe.artifacts.runners import Port, Runner, open_runner
-from keras_sinpe.artifacts.versions import installed_versions
-from keras_sinpe.model.float32 import full_precision
-from keras_sinpe.model.prepared import KerasRunner, first_line
-from keras_sinpe.model.random_inputs import Feeds
-from keras_sinpe.model.samples import Run
-from keras_sinpe.model.sampling import Inputs, plan_samples
-from keras_sinpe.model.signatures import Signature, check_model, read_signature
-from keras_sinpe.model.tensor_specs import Case
+from keras_sinpe.artifacts.record import installed_versions
+from keras_sinpe.artifacts.runners import Port, RenamedRunner, Runner, open_runner
+from keras_sinpe.model.prepared import PreparedModel, Run, first_line
+from keras_sinpe.model.random_inputs import Array, Feeds
+from keras_sinpe.model.samples import BATCH_SIZES, Inputs
 from keras_sinpe.parity.comparison import Fault, Pair
-from keras_sinpe.parity.interface import input_faults, name_faults
+from keras_sinpe.parity.interface import input_faults, name_faults, output_faults
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.verdict import Tolerance, Verdict, judge
 
-BATCH_SIZES = (1, 3)
-# One and two tokens, both sides of a block edge, and one far beyond.
-LENGTHS = (1, 2, 7, 64, 65, 1000)
+Item = TypeVar("Item")
 
 
 def check_parity(
@@ -31,7 +24,8 @@ def check_parity(
     filepath: str | os.PathLike[str],
     *,
     input_signature: Any = None,
-    output_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | Mapping[str, str] | None = None,
+    input_names: Mapping[str, str] | None = None,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     lengths: Sequence[int] | None = None,
     inputs: Inputs = None,
@@ -43,10 +37,12 @@ def check_parity(
     """Check that an exported artifact computes what its Keras model computes.
 
     The model runs eagerly and untraced, the artifact in its own runtime, both fed by
-    name with the same arrays: ids within the vocabulary, about half of the rows padded
-    with zeros, unequal lengths wherever the model allows them. Names, dtypes, shapes,
-    NaN and values are checked apart, and everything is evaluated before the report is
-    made.
+    name with the same arrays: ids within the vocabulary, rows padded at the end, at the
+    start or throughout, other integers up to 131,072, and unequal lengths wherever the
+    model allows them. Names, dtypes, axes, shapes, NaN and values are checked apart,
+    and everything is evaluated before the report is made. Outputs that one rounding
+    of the weights explains as well as what they tell apart are not passed but
+    unproven; a `tolerance` decides there.
 
     Args:
         model: the Keras model. One that is not float32 throughout is rebuilt in
@@ -54,12 +50,14 @@ def check_parity(
             says how far the rebuild is from the original.
         filepath: A SavedModel directory or an ONNX file.
         input_signature: as given to the exporter; only subclassed models need it.
-        output_names: as given to the exporter.
-        batch_sizes: batch sizes to try, one of them above 0; a batch size that the
-            model fixes is kept.
-        lengths: lengths to try on every other free axis. By default 1, 2, 7, 64, 65
-            and 1000, of which those that the model itself refuses become notes. A
-            length given here and refused by the model is a fault.
+        output_names: as given to the exporter; or, for a file of another exporter, the
+            name there of each output of the model, such as `{"label": "Identity:0"}`.
+        input_names: likewise, the name there of each input.
+        batch_sizes: batch sizes to try, one of them above 0, which take turns with the
+            lengths; a batch size that the model fixes is kept.
+        lengths: lengths to try on every other free axis, each once. By default 1, 2, 7,
+            64, 65 and 1030, of which those that the model itself refuses become notes.
+            A length given here and refused by the model is a fault.
         inputs: instead of random inputs: arrays by input name, a list of these, or a
             function from a `Case` and a random generator to one.
         tolerance: the largest absolute error that any float of any output may have,
@@ -76,6 +74,7 @@ def check_parity(
 
     Raises:
         FileNotFoundError: there is no artifact.
+        ModuleNotFoundError: its runtime is not installed; the sentence says how to.
         TypeError: `model` is not a Keras model, or an option is of another type.
         ValueError: the artifact does not load, the model is not built, no input could
             be made for it, or an option would let the check pass without proving
@@ -90,114 +89,125 @@ def check_parity(
     >>> check_parity(model, path, lengths=(1, 5)).passed
     True
     """
-    check_model(model)
     check_options(
-        batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
+        output_names=None if isinstance(output_names, Mapping) else output_names,
+        batch_sizes=batch_sizes,
+        lengths=lengths,
+        inputs=inputs,
+        tolerance=tolerance,
+        seed=seed,
+        endpoint=endpoint,
+        progress=progress,
     )
-    reference = full_precision(model)
-    signature = read_signature(reference, input_signature, output_names)
-    strict = lengths is not None or inputs is not None
-    runner = open_runner(filepath, endpoint)
-    check = _Check(reference, model, signature, runner, tolerance)
-    samples = plan_samples(
-        check.reference, batch_sizes, lengths or LENGTHS, inputs, seed
+    own_names = None if isinstance(output_names, Mapping) else output_names
+    prepared = PreparedModel(
+        model,
+        input_signature=input_signature,
+        output_names=own_names,
+        batch_sizes=batch_sizes,
+        lengths=lengths,
+        inputs=inputs,
+        seed=seed,
+        progress=shown("Running the model", progress),
     )
-    faults = input_faults(signature, runner.inputs)
+    runner: Runner = open_runner(filepath, endpoint)
+    if input_names or isinstance(output_names, Mapping):
+        theirs = output_names if isinstance(output_names, Mapping) else {}
+        runner = RenamedRunner(runner, input_names or {}, theirs)
+    return check_artifact(prepared, runner, filepath, tolerance, progress=progress)
+
+
+def check_artifact(
+    prepared: PreparedModel,
+    runner: Runner,
+    filepath: str | os.PathLike[str],
+    tolerance: Tolerance = None,
+    *,
+    progress: bool = False,
+) -> ParityReport:
+    """Compare a loaded artifact with a prepared model, whose runs are made but once.
+
+    Args:
+        prepared: the model.
+        runner: the artifact.
+        filepath: what the report calls it.
+        tolerance: see `check_parity`.
+        progress: show a progress bar.
+    """
+    faults = input_faults(prepared.signature, runner.inputs)
+    pairs: dict[str, list[Pair]] = {}
     if not any(fault.kind == "name" for fault in faults):
-        for case, feeds in _shown(samples, progress):
-            check.run(case, feeds)
-    return check.report(os.fspath(filepath), faults, strict)
-
-
-class _Check:
-    """Collects what every run of a check finds."""
-
-    def __init__(
-        self,
-        reference: Any,
-        original: Any,
-        signature: Signature,
-        runner: Runner,
-        tolerance: Tolerance,
-    ) -> None:
-        self.reference = KerasRunner(reference, signature)
-        self._original = KerasRunner(original, signature)
-        self._runner = runner
-        self._tolerance = tolerance
-        self._precision = runner.metadata.get("precision", "float32")
-        self._pairs: dict[str, list[Pair]] = {}
-        self._faults: list[Fault] = []
-        self._refusals: list[Fault] = []
-        self._rebuild_error = 0.0
-
-    def run(self, case: Case, feeds: Feeds) -> None:
-        """Compare one run; whatever goes wrong is collected."""
-        try:
-            expected = self.reference.run(feeds)
-        except Exception as error:
-            message = f"the model itself refuses {case}: {first_line(error)}"
-            self._refusals.append(Fault("refused", "", message))
-            return
-        try:
-            received = self._runner.run(_in_dtypes(feeds, self._runner.inputs))
-        except Exception as error:
-            message = f"the artifact refuses {case}: {first_line(error)}"
-            self._faults.append(Fault("refused", "", message))
-            return
-        self._faults += name_faults("output", expected, received)
-        for name in expected:
-            if name in received:
-                pair = Pair(case, expected[name], received[name])
-                self._pairs.setdefault(name, []).append(pair)
-        if self._rebuilt:
-            self._measure_rebuild(expected, self._original.run(feeds))
-
-    def report(self, artifact: str, faults: list[Fault], strict: bool) -> ParityReport:
-        """Everything that was found; refusals by the model count if `strict`."""
-        found = faults + self._faults + (self._refusals if strict else [])
-        comparisons = [one for each in self._verdicts() for one in each.comparisons]
-        if comparisons and not any(one.compared for one in comparisons):
-            found.append(Fault("empty", "", "every output of every run is empty"))
-        notes = [] if strict else [refusal.message for refusal in self._refusals]
-        if self._rebuilt:
-            notes.append(
-                f"the model has the dtype policy {self._original.policy!r} and was "
-                "rebuilt in float32 with the same weights; the rebuild differs from "
-                f"it by up to {self._rebuild_error:.2e}"
-            )
-        return ParityReport(
-            artifact,
-            tuple(comparisons),
-            tuple(dict.fromkeys(found)),
-            tuple(notes),
-            installed_versions(),
+        taken = [run for run in prepared.runs if run.outputs]
+        for run in shown("Checking parity", progress)(taken):
+            faults += _run_beside(run, runner, pairs)
+        faults += output_faults(prepared.shapes, runner.outputs)
+    verdicts = [
+        judge(
+            name,
+            found,
+            precision=runner.precision,
+            tolerance=tolerance,
+            moved=partial(_moved, prepared, name),
         )
+        for name, found in pairs.items()
+    ]
+    return _report(prepared, verdicts, faults, os.fspath(filepath))
 
-    def _verdicts(self) -> list[Verdict]:
-        return [
-            judge(name, pairs, precision=self._precision, tolerance=self._tolerance)
-            for name, pairs in self._pairs.items()
-        ]
 
-    @property
-    def _rebuilt(self) -> bool:
-        return self.reference.model is not self._original.model
+def _run_beside(run: Run, runner: Runner, pairs: dict[str, list[Pair]]) -> list[Fault]:
+    """Run the artifact on the inputs of one run, and pair the outputs by name."""
+    try:
+        received = runner.run(_in_dtypes(run.feeds, runner.inputs))
+    except Exception as error:
+        message = f"the artifact refuses {run.case}: {first_line(error)}"
+        return [Fault("refused", "", message)]
+    for name, expected in run.outputs.items():
+        if name in received:
+            pair = Pair(run.case, expected, received[name])
+            pairs.setdefault(name, []).append(pair)
+    return name_faults("output", run.outputs, received)
 
-    def _measure_rebuild(self, rebuilt: Feeds, original: Feeds) -> None:
-        for name, array in original.items():
-            distance = np.abs(array.astype(np.float64) - rebuilt[name])
-            largest = float(np.nan_to_num(distance, nan=np.inf).max(initial=0.0))
-            self._rebuild_error = max(self._rebuild_error, largest)
+
+def _moved(prepared: PreparedModel, name: str) -> list[list[Array]]:
+    return [[outputs[name] for outputs in runs] for runs in prepared.movements]
+
+
+def _report(
+    prepared: PreparedModel, verdicts: list[Verdict], faults: list[Fault], artifact: str
+) -> ParityReport:
+    """Everything that was found; what the model refuses counts if it was asked for."""
+    comparisons = tuple(one for each in verdicts for one in each.comparisons)
+    if prepared.strict:
+        refusals = [run.refusal for run in prepared.runs if run.refusal]
+        faults += [Fault("refused", "", refusal) for refusal in refusals]
+    if comparisons and not any(one.compared for one in comparisons):
+        faults.append(Fault("empty", "", "every output of every run is empty"))
+    failed = any(each.outcome == "failed" for each in verdicts)
+    if failed and prepared.is_random():
+        sentence = "the model itself gives different outputs for equal inputs"
+        faults.insert(0, Fault("random", "", sentence))
+    return ParityReport(
+        artifact,
+        comparisons,
+        tuple(dict.fromkeys(faults)),
+        (*prepared.notes, *(note for each in verdicts for note in each.notes)),
+        installed_versions(),
+        {each.output: each.reason for each in verdicts if each.outcome == "unproven"},
+    )
 
 
 def _in_dtypes(feeds: Feeds, ports: Mapping[str, Port]) -> Feeds:
     """A wrong dtype is a fault of its own and must not hide the others."""
-    return {name: feed.astype(ports[name].dtype) for name, feed in feeds.items()}
+    return {
+        name: feed if feed.dtype == object else feed.astype(ports[name].dtype)
+        for name, feed in feeds.items()
+    }
 
 
-def _shown(runs: Iterable[Run], progress: bool) -> Iterable[Run]:
+def shown(what: str, progress: bool) -> Callable[[Sequence[Item]], Iterable[Item]]:
+    """Go through a sequence with a progress bar, or without."""
     from rich.console import Console
     from rich.progress import track
 
     console = Console(stderr=True)  # standard output is for the report
-    return track(runs, "Checking parity", disable=not progress, console=console)
+    return lambda items: track(items, what, disable=not progress, console=console)

@@ -1,8 +1,9 @@
-"""Compare the names and dtypes that an artifact declares with those of its model."""
+"""Compare names, dtypes and axes that an artifact declares with its model's."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from keras_sinpe.artifacts.runners import Port
+from keras_sinpe.model.prepared import Shapes
 from keras_sinpe.model.signatures import Signature
 from keras_sinpe.parity.comparison import Fault
 
@@ -16,7 +17,33 @@ def input_faults(signature: Signature, ports: Mapping[str, Port]) -> list[Fault]
         if wanted != got:
             message = f"is an input of {got}, the model's is {wanted}"
             faults.append(Fault("dtype", name, message))
+        shape = ports[name].shape
+        if shape is not None and not _is_as_free(specs[name].axes, shape):
+            message = f"has the axes {shape}, the model's are {specs[name].axes}"
+            faults.append(Fault("axes", name, message))
     return faults
+
+
+def output_faults(runs: Sequence[Shapes], ports: Mapping[str, Port]) -> list[Fault]:
+    """Faults in the axes of outputs: sizes that are declared, but not computed."""
+    faults = []
+    for sizes, shapes in runs:
+        for name in shapes.keys() & ports.keys():
+            declared = ports[name].shape
+            if declared is not None and not _is_as_free(shapes[name], declared):
+                message = (
+                    f"has the axes {declared}, the model's shape is {shapes[name]}"
+                )
+                faults.append(Fault("axes", name, f"{message} at {dict(sizes)}"))
+    return faults
+
+
+def _is_as_free(wanted: Sequence[int | str], declared: Sequence[object]) -> bool:
+    """Whether the declared axes fix no size but those that are wanted."""
+    return len(wanted) == len(declared) and all(
+        not isinstance(size, int) or size == own
+        for own, size in zip(wanted, declared, strict=True)
+    )
 
 
 def name_faults(role: str, wanted: Iterable[str], got: Iterable[str]) -> list[Fault]:

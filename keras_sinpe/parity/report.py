@@ -4,9 +4,10 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from keras_sinpe.arguments import printable
 from keras_sinpe.parity.comparison import Comparison, Fault
 
 
@@ -17,11 +18,15 @@ class ParityError(Exception):
         report: the whole report.
     """
 
-    def __init__(self, report: "ParityReport") -> None:
+    def __init__(self, report: "ParityReport", endpoint: str = "") -> None:
         self.report = report
-        super().__init__(
-            f"The artifact {report.artifact!r} differs from its model.\n{report}"
+        place = f"The endpoint {endpoint!r} of" if endpoint else "The artifact"
+        found = (
+            "is not proved"
+            if report.outcome == "unproven"
+            else "differs from its model"
         )
+        super().__init__(f"{place} {report.artifact!r} {found}.\n{report}")
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class ParityReport:
             inputs and outputs, and runs that it refused.
         notes: what a reader should know, such as a rebuild in float32.
         versions: version of everything involved, by package.
+        unproven: why an output without a fault is not proved, by its name.
     """
 
     artifact: str
@@ -42,11 +48,20 @@ class ParityReport:
     faults: tuple[Fault, ...]
     notes: tuple[str, ...]
     versions: Mapping[str, str]
+    unproven: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> str:
+        """`"passed"`, `"failed"`, or `"unproven"` where rounding hides the answer."""
+        compared = any(one.compared for one in self.comparisons)
+        if self.all_faults or not compared:
+            return "failed"
+        return "unproven" if self.unproven else "passed"
 
     @property
     def passed(self) -> bool:
-        """Whether a number was compared and nothing differs."""
-        return any(one.compared for one in self.comparisons) and not self.all_faults
+        """Whether a number was compared, nothing differs and all of it is proved."""
+        return self.outcome == "passed"
 
     @property
     def all_faults(self) -> tuple[Fault, ...]:
@@ -74,9 +89,11 @@ class ParityReport:
         return {
             "artifact": self.artifact,
             "passed": self.passed,
+            "outcome": self.outcome,
             "runs": len({str(one.case) for one in self.comparisons}),
             "outputs": [_row_data(row) for row in self.rows],
             "faults": [vars(fault) for fault in self.all_faults],
+            "unproven": dict(self.unproven),
             "notes": list(self.notes),
             "versions": dict(self.versions),
         }
@@ -118,14 +135,20 @@ def _layout(report: ParityReport) -> list[Any]:
     """The parts of the printed report, from the verdict to the versions."""
     runs = report.to_dict()["runs"]
     plural = "run" if runs == 1 else "runs"
-    verdict = "PASSED" if report.passed else "FAILED"
-    parts: list[Any] = [f"Parity {verdict}: {report.artifact} in {runs} {plural}"]
+    artifact = printable(report.artifact, 1000)
+    title = f"Parity {report.outcome.upper()}: {artifact} in {runs} {plural}"
+    parts: list[Any] = [title]
     if report.comparisons:
         parts.append(_table(report))
     else:
         parts.append("Nothing was compared.")
     parts += _fault_lines(report.all_faults)
-    parts += [f"note: {note}" for note in report.notes]
+    for output, reason in report.unproven.items():
+        parts.append(
+            f"unproven: `{printable(output)}` may be right, but {printable(reason, 500)}; "
+            "`tolerance` says what you accept"
+        )
+    parts += [f"note: {printable(note, 500)}" for note in report.notes]
     known = (f"{package} {version}" for package, version in report.versions.items())
     parts.append(", ".join(known))
     return parts
@@ -138,9 +161,9 @@ def _fault_lines(faults: Sequence[Fault]) -> list[str]:
         alike.setdefault((fault.kind, fault.output), []).append(fault)
     lines = []
     for (kind, output), found in alike.items():
-        subject = f"`{output}` " if output else ""
+        subject = f"`{printable(output)}` " if output else ""
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        lines.append(f"{kind}: {subject}{found[0].message}{more}")
+        lines.append(f"{kind}: {subject}{printable(found[0].message, 500)}{more}")
     return lines
 
 
@@ -154,7 +177,7 @@ def _table(report: ParityReport) -> Any:
     for row in report.rows:
         index = "" if row.index is None else f" at {list(row.index)}"
         table.add_row(
-            row.output,
+            printable(row.output),
             "x".join(map(str, row.shape)),
             row.dtype,
             f"{row.error:.2e}",

@@ -210,6 +210,29 @@ def test_the_precision_is_found_in_nested_graphs():
     assert onnx_precision(helper.make_model(graph)) == "float16"
 
 
+def test_a_tensor_that_leads_to_no_output_makes_no_precision(onnx_file):
+    proto = onnx.load(onnx_file)
+    half = onnx.numpy_helper.from_array(np.ones(3, "float16"), "unused")
+    proto.graph.initializer.append(half)
+    proto.graph.node.append(onnx.helper.make_node("Neg", ["unused"], ["nowhere"]))
+    onnx.save(proto, onnx_file)
+    assert open_runner(onnx_file).precision == "float32"
+
+
+def test_the_precision_is_found_in_functions():
+    helper, half = onnx.helper, onnx.TensorProto.FLOAT16
+    body = [
+        helper.make_node("Cast", ["x"], ["y"], to=half),
+        helper.make_node("Cast", ["y"], ["z"], to=onnx.TensorProto.FLOAT),
+    ]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    function = helper.make_function("own", "Round", ["x"], ["z"], body, opsets[:1])
+    node = helper.make_node("Round", ["x"], ["z"], domain="own")
+    graph = helper.make_graph([node], "outer", [_real("x")], [_real("z")])
+    made = helper.make_model(graph, opset_imports=opsets, functions=[function])
+    assert onnx_precision(made) == "float16"
+
+
 def _real(name):
     return onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n"])
 

@@ -37,6 +37,69 @@ REFUSED = [
         ((True,), TypeError),
     ]
 ]
+ENDPOINTS = "models by name, other than `serve` and `serving_default`"
+EVERYWHERE = [check_parity, export_onnx, export_saved_model]
+EXPORTERS = [export_onnx, export_saved_model]
+BOOLEAN = "`True` or `False`"
+
+REFUSED_BY = [
+    (EVERYWHERE, "lengths", [2**62], ValueError, "sizes of at most 2147483647"),
+    (EVERYWHERE, "batch_sizes", [2**31], ValueError, "sizes of at most 2147483647"),
+    (EVERYWHERE, "output_names", "y", TypeError, "a sequence of names"),
+    (EVERYWHERE, "output_names", [5], TypeError, "a sequence of names"),
+    (EVERYWHERE, "output_names", [""], ValueError, "a sequence of names"),
+    (EVERYWHERE, "progress", 1, TypeError, BOOLEAN),
+    (EXPORTERS, "overwrite", "no", TypeError, BOOLEAN),
+    (EXPORTERS, "overwrite", None, TypeError, BOOLEAN),
+    ([export_onnx], "opset_version", 17.0, ValueError, "13 to 18"),
+    ([export_onnx], "opset_version", "17", ValueError, "13 to 18"),
+    ([export_onnx], "opset_version", True, ValueError, "13 to 18"),
+    ([export_onnx], "opset_version", 19, ValueError, "13 to 18"),
+    ([export_saved_model], "endpoints", ["step"], TypeError, ENDPOINTS),
+    ([export_saved_model], "endpoints", {1: None}, TypeError, ENDPOINTS),
+    ([export_saved_model], "endpoints", {"serve": None}, ValueError, ENDPOINTS),
+    ([check_parity], "seed", -1, ValueError, "an integer of at least 0"),
+    ([check_parity], "seed", 0.0, TypeError, "an integer of at least 0"),
+    ([check_parity], "endpoint", None, TypeError, "the name of a signature"),
+]
+REFUSED_OPTIONS = [(f, *rest) for functions, *rest in REFUSED_BY for f in functions]
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "value", "error", "expected"), REFUSED_OPTIONS
+)
+def test_an_option_is_refused_before_any_work(
+    tmp_path, function, name, value, error, expected
+):
+    with pytest.raises(error) as raised:
+        function(dense(), tmp_path / "model", **{name: value})
+    assert str(raised.value) == (
+        f"`{name}` must be {expected}. Received: {name}={value!r}"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("function", EXPORTERS)
+@pytest.mark.parametrize(
+    ("made", "received"),
+    [
+        (None, "one array for each of ['features']. Received: None"),
+        ([1.0], "one array for each of ['features']. Received: [1.0]"),
+        (
+            {"features": "text"},
+            "an array of float32 for `features`. Received: 'text'",
+        ),
+        (
+            {"features": [[1.0], [1.0, 2.0]]},
+            "an array of float32 for `features`. Received: [[1.0], [1.0, 2.0]]",
+        ),
+    ],
+)
+def test_a_function_that_makes_no_arrays_is_refused(tmp_path, function, made, received):
+    with pytest.raises(ValueError, match="`inputs` must hold") as raised:
+        function(dense(), tmp_path / "model", inputs=lambda case, rng: made)
+    assert str(raised.value) == f"`inputs` must hold {received}"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("function", [check_parity, export_onnx, export_saved_model])
