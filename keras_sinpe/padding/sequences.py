@@ -131,14 +131,11 @@ class ReplacedPadding:
         self.used = False
         self._padded_ids = list(padded_ids)
         self._shapes = shapes
-        self._makers: list[Call] = []
         self._rng = rng
 
     def __call__(self, call: Call, outputs: Any, mask: Array | None) -> Any:
         """The outputs to go on with."""
         padded = self._padded(call, mask)
-        if mask is not None:
-            self._makers.append(call)
         if padded is None or not padded.any() or not keras.ops.is_tensor(outputs):
             return outputs
         self.used = True
@@ -152,8 +149,7 @@ class ReplacedPadding:
         if not isinstance(call.layer, keras.layers.Embedding):
             if mask is None or mask.shape not in self._shapes or not call.takes_numbers:
                 return None
-            inside = any(call in maker.ancestors() for maker in self._makers)
-            return None if inside else ~mask
+            return ~mask
         for ids in map(np.asarray, call.inputs[:1]):
             if call.layer.mask_zero:
                 return np.asarray(ids == 0)

@@ -42,9 +42,7 @@ class Subject:
         self.rng = np.random.default_rng(seed)
         self._model = model
         self._declares = isinstance(model, keras.Function)
-        if isinstance(
-            model, keras.Sequential
-        ):  # without any if its layers defy tracing
+        if isinstance(model, keras.Sequential):  # none if its layers defy tracing
             self._declares = bool(getattr(model, "inputs", None))
         self._signature = _signature(model, inputs, self._declares)
         self._padding_id = _ids_by_name(padding_id, self._signature)
