@@ -43,6 +43,9 @@ class Call:
         return all("float" in tensor.dtype.name for tensor in self.inputs)
 
 
+Replace = Callable[[Call, Any, Array | None], Any]
+
+
 @dataclass
 class Run:
     """One run of a model.
@@ -56,7 +59,7 @@ class Run:
         failed: the innermost call that raised an error, or `None`.
     """
 
-    replace: Callable[[Call, Any, Array | None], Any] | None = None
+    replace: Replace | None = None
     outputs: Mapping[str, Array] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     masks: list[tuple[Array, Call]] = field(default_factory=list)
