@@ -45,7 +45,7 @@ def check_padding(
 
     Args:
         model: A built Keras model on the TensorFlow backend.
-        inputs: sample arrays, structured like the inputs of the model, or a dict by
+        inputs: arrays, structured like the inputs of the model, or a dict by
             input name. Padding is welcome beside at least one token per row. `None`
             samples them, which needs a Functional or Sequential model.
         causal: whether outputs must not depend on later tokens.
@@ -136,17 +136,20 @@ def _padding_probes(subject: Subject, comparison: Comparison) -> list[Probe]:
 
 def _causal_probes(subject: Subject, comparison: Comparison) -> list[Probe]:
     base = comparison.base
-    follows = [
-        s for axes in comparison.followed.values() for s in axes if s is not None
+    followed = [
+        sequence
+        for follows in comparison.followed.values()
+        for sequence in follows
+        if sequence is not None
     ]
-    if not follows:
+    if not followed:
         shapes = {name: values.shape for name, values in base.outputs.items()}
         raise ValueError(
             "`causal` must be `False` for a model without an output that has one row "
             f"per token. Received: causal=True and outputs of shapes {shapes}"
         )
     probes = []
-    for sequence in dict.fromkeys(follows):
+    for sequence in dict.fromkeys(followed):
         for last in sorted({0, sequence.length // 2, sequence.length - 2}):
             later = sequence.valid & (np.arange(sequence.length) > last)
             feeds = change_values(subject.feeds, sequence, later, subject.rng, ids=True)

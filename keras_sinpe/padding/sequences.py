@@ -1,6 +1,6 @@
 """The padded inputs of a model, and how they are perturbed."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,18 +66,6 @@ def find_sequences(
             valid = known.get(shape, np.ones(shape, bool))
             sequences.append(PaddedSequence(tuple(names), valid, growth))
     return sequences
-
-
-def append_padding(
-    feeds: Feeds, sequences: Iterable[PaddedSequence], pads: Mapping[str, float]
-) -> Feeds:
-    """The same sequences, padded further at the end of axis 1."""
-    grown = dict(feeds)
-    for sequence in sequences:
-        for name in sequence.inputs:
-            widths = [(0, 0), (0, sequence.growth)] + [(0, 0)] * (feeds[name].ndim - 2)
-            grown[name] = np.pad(feeds[name], widths, constant_values=pads[name])
-    return grown
 
 
 def change_values(

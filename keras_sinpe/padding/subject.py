@@ -15,7 +15,6 @@ from keras_sinpe.padding.inputs import given_inputs, ids_by_name, sampled_inputs
 from keras_sinpe.padding.runs import Array, Call, Replace, Run
 from keras_sinpe.padding.sequences import (
     PaddedSequence,
-    append_padding,
     change_values,
     find_sequences,
 )
@@ -137,9 +136,15 @@ class Subject:
         return sequences
 
     def append_padding(self, sequences: Iterable[PaddedSequence]) -> Feeds:
-        """The inputs, padded further."""
+        """The inputs, padded further at the end of axis 1."""
         pads = {spec.name: pad for spec, pad in self._pads.items()}
-        return append_padding(self.feeds, sequences, pads)
+        grown = dict(self.feeds)
+        for sequence in sequences:
+            for name in sequence.inputs:
+                widths = [(0, 0)] * grown[name].ndim
+                widths[1] = (0, sequence.growth)
+                grown[name] = np.pad(grown[name], widths, constant_values=pads[name])
+        return grown
 
     def _padded_ids(self, call: Call, feeds: Feeds) -> Array | None:
         ids = np.asarray(call.inputs[0]) if call.inputs else None

@@ -90,9 +90,8 @@ def test_two_checks_of_one_model_at_a_time_agree():
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(reports) == 3
-    assert reports[0] == reports[1] == reports[2]
-    assert not reports[0].passed
+    found = [(report.passed, report.first_leak) for report in reports]
+    assert found == [(False, "attention_1")] * 3
     assert [type(operation) for operation in operations_of(model)] == kinds
 
 
@@ -179,7 +178,7 @@ def test_layers_inside_a_tf_function_are_seen_although_it_was_traced_before():
     assert report.first_leak == "attention"
     assert model.attend is attend
     assert "call" not in vars(model)
-    np.testing.assert_allclose(model(IDS), before, rtol=0, atol=1e-6)  # one kernel less
+    np.testing.assert_array_equal(model(IDS), before)
 
 
 def test_no_other_tf_function_runs_its_python_during_a_check():
