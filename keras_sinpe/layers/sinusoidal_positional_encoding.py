@@ -76,9 +76,8 @@ class SinusoidalPositionalEncoding(WaveLayer):
         zero_masked: whether masked tokens get an encoding of zeros.
         stored_rows: integer from 0 to 8192. The encodings of as many positions from 0
             on are stored, 4 bytes a number, and looked up where a call needs no other:
-            the same numbers, and half the time or less, for a model that is
-            exported and serves short sequences. Graphs choose by one condition, which
-            XLA does not differentiate: train with 0.
+            the same numbers, and half the time or less. Graphs choose by one
+            condition; 0 leaves it out, for runtimes without control flow.
         **kwargs: `name`, `dtype`, `trainable`, as of every Keras layer.
 
     Call arguments:

@@ -17,7 +17,7 @@ from keras_sinpe.engine.encode import (
 from keras_sinpe.engine.waves import WaveParameters
 
 # 1 MB at a width of 512. Twice as many cost twice as much and serve few more calls.
-STORED_ROWS = 0
+STORED_ROWS = 512
 
 
 class WaveLayer(keras.layers.Layer):  # type: ignore[misc]

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from keras_sinpe.model.random_inputs import LIMITS, Feeds, draw
+from keras_sinpe.model.random_inputs import LIMITS, Array, Feeds, draw
 from keras_sinpe.model.signatures import Signature, SignatureError
 from keras_sinpe.model.tensor_specs import BATCH, Case, TensorSpec
-from keras_sinpe.model.tied_axes import tie_axes
 
 Accepts = Callable[[Case, Feeds], Exception | None]
 Make = Callable[[Case, np.random.Generator], Feeds]
@@ -124,8 +123,9 @@ class RandomSamples:
     def _find_probe(self, asked: set[int]) -> int:
         """Find sizes that the model takes and the axes that it wants equal."""
         error: Exception | None = None
-        for sizes in PROBES:
-            sizes = tuple(size + 12 * (size in asked and size < 80) for size in sizes)
+        for probe in PROBES:
+            # Told apart from those asked for, where nothing hangs on the number.
+            sizes = [size + 12 * (size in asked and size < 80) for size in probe]
             for unknown in self._levels():
                 self._unknown = unknown
                 refusal = self._try_sizes(sizes)
@@ -217,10 +217,10 @@ def as_declared(signature: Signature, feeds: Mapping[str, Any]) -> Feeds:
     return {spec.name: _as_array(feeds[spec.name], spec) for spec in signature.inputs}
 
 
-def _as_array(value: Any, spec: TensorSpec) -> np.ndarray[Any, Any]:
-    dtype = {"string": object, "bfloat16": "float32"}.get(spec.dtype, spec.dtype)
+def _as_array(value: Any, spec: TensorSpec) -> Array:
+    dtypes: dict[str, Any] = {"string": object, "bfloat16": "float32"}
     try:
-        return np.asarray(value, dtype)
+        return np.asarray(value, dtypes.get(spec.dtype, spec.dtype))
     except (TypeError, ValueError, OverflowError) as error:
         raise SignatureError(
             f"`inputs` must hold an array of {spec.dtype} for `{spec.name}`. "

@@ -26,24 +26,33 @@ def check_padding(
 ) -> PaddingReport:
     """Say whether valid outputs depend on padding and, if asked, on later tokens.
 
-    Outputs with one row per token are compared at the valid positions of the input
-    that they follow; every other output is compared whole. Three things are tried:
+    An axis of an output follows an input if it has the same length, and grows with it
+    where that is free: one row per token, attention scores, pairs of tokens, features
+    before tokens. Outputs are compared at the valid positions along all these axes, and
+    whole along the others. Three things are tried:
 
     * "padding appended": every padded sequence gets more padding at its end.
     * "padding replaced": each `Embedding` puts out another, random vector for the
-      padding id, as if its row had other weights. The weights are not touched.
+      padding id, as if its row had other weights. The weights are not touched. Where no
+      padding can be appended, real numbers at padded positions become others too, in
+      the inputs or, if the mask is made from them, in what `Masking` puts out.
     * "later tokens changed": with `causal`, tokens after a position become others, at
       three positions.
 
+    Calls of other models and in other threads are not touched. A layer that the model
+    does not track is not looked into, nor is a `TFSMLayer`: it takes no mask and hands
+    none on, so a model must be exported with the layers that make its masks.
+
     Args:
         model: A built Keras model on the TensorFlow backend.
-        inputs: sample arrays, structured like the inputs of the model, or a dict by
+        inputs: arrays, structured like the inputs of the model, or a dict by
             input name. Padding is welcome beside at least one token per row. `None`
             samples them, which needs a Functional or Sequential model.
         causal: whether outputs must not depend on later tokens.
-        padding_id: the id that pads the integer inputs, or one id per input name,
-            for a model that derives its masks from it. `None` takes the masks that
-            layers make: `Embedding(mask_zero=True)`, `Masking`, `compute_mask`.
+        padding_id: the id that pads the integer inputs, or one id per input name (0
+            for an input that is itself a mask), for a model that derives its masks from
+            it. `None` takes the masks that layers make: `Embedding(mask_zero=True)`,
+            `Masking`, `compute_mask`.
         extra_padding: positions to append; 0 leaves the lengths alone. Inputs with a
             declared length always keep it.
         tolerance: largest change per unit of the largest valid value (at least 1).
@@ -57,9 +66,9 @@ def check_padding(
     Raises:
         TypeError: `model` is not a Keras model, `extra_padding` not an integer, or
             `tolerance` not a number.
-        BackendError: the backend is not TensorFlow.
-        ValueError: nothing marks the padding, the
-            inputs do not fit, a number is out of range, or two equal runs differ.
+        ValueError: nothing marks the padding, the inputs do not fit, a number is out of
+            range, or two equal runs differ.
+        RuntimeError: Keras runs on another backend than TensorFlow.
 
     >>> import keras
     >>> ids = keras.Input((None,), dtype="int32", name="ids")
@@ -127,17 +136,20 @@ def _padding_probes(subject: Subject, comparison: Comparison) -> list[Probe]:
 
 def _causal_probes(subject: Subject, comparison: Comparison) -> list[Probe]:
     base = comparison.base
-    follows = [
-        s for axes in comparison.followed.values() for s in axes if s is not None
+    followed = [
+        sequence
+        for follows in comparison.followed.values()
+        for sequence in follows
+        if sequence is not None
     ]
-    if not follows:
+    if not followed:
         shapes = {name: values.shape for name, values in base.outputs.items()}
         raise ValueError(
             "`causal` must be `False` for a model without an output that has one row "
             f"per token. Received: causal=True and outputs of shapes {shapes}"
         )
     probes = []
-    for sequence in dict.fromkeys(follows):
+    for sequence in dict.fromkeys(followed):
         for last in sorted({0, sequence.length // 2, sequence.length - 2}):
             later = sequence.valid & (np.arange(sequence.length) > last)
             feeds = change_values(subject.feeds, sequence, later, subject.rng, ids=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import keras
+import numpy as np
 
 from keras_sinpe.padding.report import MaskLoss
 from keras_sinpe.padding.runs import Call, Run
@@ -48,21 +49,23 @@ def _drops_mask(call: Call) -> bool:
     """Whether outputs have the axes of a masked input, and none of them its mask.
 
     An output of lower rank (pooling, a last state) has used the mask up, and one of
-    truth values is a mask itself.
+    truth values is a mask itself. A mask that calls padding valid is none.
     """
-    for masked, mask in zip(call.inputs, call.masks_before, strict=True):
-        if mask is not None and tuple(mask.shape) == tuple(masked.shape[:2]):
-            like = [
-                output_mask
-                for output, output_mask in zip(
-                    call.outputs, call.output_masks, strict=True
-                )
-                if output.shape[:2] == masked.shape[:2]
-                and len(output.shape) >= len(masked.shape)
-                and output.dtype != bool
-            ]
-            return bool(like) and all(mask is None for mask in like)
-    return False
+    masked = [
+        (tensor, mask)
+        for tensor, mask in zip(call.inputs, call.masks_before, strict=True)
+        if mask is not None and tuple(mask.shape) == tuple(tensor.shape[:2])
+    ]
+    like = [
+        mask
+        for output, mask in zip(call.outputs, call.output_masks, strict=True)
+        for tensor, _ in masked[:1]
+        if output.shape[:2] == tensor.shape[:2]
+        and len(output.shape) >= len(tensor.shape)
+        and output.dtype.name != "bool"
+    ]
+    valid = np.any([mask for _, mask in masked if mask.shape == masked[0][1].shape], 0)
+    return bool(like) and all(m is None or np.any(np.asarray(m) & ~valid) for m in like)
 
 
 def _reason(call: Call, deleted_by: dict[int, str]) -> str:
@@ -74,6 +77,8 @@ def _reason(call: Call, deleted_by: dict[int, str]) -> str:
         return f"`{robbed[0]}` deletes the mask of its inputs"
     if not call.layer.supports_masking:
         return f"{kind} does not support masking"
+    if any(mask is not None for mask in call.output_masks):
+        return f"`compute_mask` of {kind} calls padding valid"
     return f"`compute_mask` of {kind} returned none"
 
 

@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 
 class PaddingError(Exception):
     """Valid outputs of a model depend on what they must not see.
@@ -33,7 +35,8 @@ class Change:
         output: name of the output.
         probe: what was perturbed: "padding appended", "padding replaced" or
             "later tokens changed".
-        largest: largest absolute change over the values that must not change.
+        largest: largest absolute change over the values that must not change; infinite
+            where a shape depends on padding in a way that follows no sequence.
         where: index of that value in the output; `None` where nothing changed.
         tolerance: largest change that rounding explains.
     """
@@ -70,8 +73,8 @@ class PaddingReport:
     Attributes:
         model: name of the model.
         changes: one entry per probe and output.
-        mask_loss: where the Keras mask is lost first; harmless in a model that hands
-            its mask on explicitly, and `None` where it is never lost.
+        mask_loss: where the Keras mask is lost first; `None` where it never is, or
+            where the check passed, so that nothing missed it.
         first_leak: path of the first layer whose valid outputs changed, or `None`.
     """
 
@@ -88,10 +91,8 @@ class PaddingReport:
     @property
     def worst(self) -> Change:
         """The change that exceeds its tolerance most; NaN before any number."""
-        excess = {id(c): c.largest - c.tolerance for c in self.changes}
-        return max(
-            self.changes, key=lambda c: (math.isnan(excess[id(c)]), excess[id(c)])
-        )
+        excess = [change.largest - change.tolerance for change in self.changes]
+        return self.changes[int(np.argmax(excess))]  # for which NaN is the largest
 
     @property
     def diagnosis(self) -> tuple[str, ...]:
@@ -113,17 +114,12 @@ class PaddingReport:
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data; a change that is no number is a string, `"nan"`."""
         data = asdict(self) | {"passed": self.passed}
-        data["changes"] = [
-            asdict(change)
-            | {
-                "largest": change.largest
-                if math.isfinite(change.largest)
-                else str(change.largest),
-                "where": change.where and list(change.where),
-                "passed": change.passed,
-            }
-            for change in self.changes
-        ]
+        for change, entry in zip(self.changes, data["changes"], strict=True):
+            number = change.largest
+            entry["largest"] = number if math.isfinite(number) else str(number)
+            entry["where"] = None if change.where is None else list(change.where)
+            entry["passed"] = change.passed
+        data["changes"] = list(data["changes"])
         return data
 
     def to_json(self) -> str:
@@ -146,10 +142,14 @@ class PaddingReport:
         verdict = "valid outputs keep still" if self.passed else "valid outputs change"
         table = Table(*("output", "probe", "largest change", "at", "tolerance", ""))
         for change in self.changes:
-            sizes = f"{change.largest:.1e}", f"{change.tolerance:.1e}"
-            where = "-" if change.where is None else str(change.where)
-            end = "ok" if change.passed else "leak"
-            cells = change.output, change.probe, sizes[0], where, sizes[1], end
+            cells = (
+                change.output,
+                change.probe,
+                f"{change.largest:.1e}",
+                "-" if change.where is None else str(change.where),
+                f"{change.tolerance:.1e}",
+                "ok" if change.passed else "leak",
+            )
             table.add_row(*map(Text, cells))
         title = Text(f"Padding of {self.model}: {verdict}")
         return Group(title, table, *map(Text, self.diagnosis))

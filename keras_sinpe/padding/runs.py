@@ -43,6 +43,9 @@ class Call:
         return all("float" in tensor.dtype.name for tensor in self.inputs)
 
 
+Replace = Callable[[Call, Any, Array | None], Any]
+
+
 @dataclass
 class Run:
     """One run of a model.
@@ -56,7 +59,7 @@ class Run:
         failed: the innermost call that raised an error, or `None`.
     """
 
-    replace: Callable[[Call, Any, Array | None], Any] | None = None
+    replace: Replace | None = None
     outputs: Mapping[str, Array] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     masks: list[tuple[Array, Call]] = field(default_factory=list)
@@ -87,7 +90,7 @@ class Run:
             raise
         finally:
             self._open.pop()
-        mask = None if kw.get("mask") is not None else _new_mask(call, outputs)
+        mask = None if kw.get("mask") is not None else self._new_mask(call, outputs)
         if self.replace is not None:
             outputs = self.replace(call, outputs, mask)
         if mask is not None:
@@ -98,14 +101,14 @@ class Run:
         self.calls.append(call)
         return outputs
 
-
-def _new_mask(call: Call, outputs: Any) -> Array | None:
-    """The mask of shape `(batch, length)` that a call made from unmasked inputs."""
-    if any(mask is not None for mask in call.masks_before):
-        return None
-    masks = (mask_of(tensor) for tensor in _eager_tensors(outputs))
-    made = (m for m in masks if hasattr(m, "numpy") and len(m.shape) == 2)
-    return next((np.asarray(mask, bool) for mask in made), None)
+    def _new_mask(self, call: Call, outputs: Any) -> Array | None:
+        """The mask of shape `(batch, length)` that a call itself makes, if any."""
+        handed_in = any(mask is not None for mask in call.masks_before)
+        if handed_in or any(call in maker.ancestors() for _, maker in self.masks):
+            return None
+        masks = (mask_of(tensor) for tensor in _eager_tensors(outputs))
+        made = (m for m in masks if hasattr(m, "numpy") and len(m.shape) == 2)
+        return next((np.asarray(mask, bool) for mask in made), None)
 
 
 def _eager_tensors(structure: Any) -> list[Any]:

@@ -1,15 +1,12 @@
 """The padded inputs of a model, and how they are perturbed."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import Any
 
-import keras
 import numpy as np
 
-from keras_sinpe.keras_internals import mask_of, set_mask
 from keras_sinpe.model.random_inputs import Feeds
-from keras_sinpe.padding.runs import Array, Call
+from keras_sinpe.padding.runs import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +32,7 @@ class PaddedSequence:
 def find_sequences(
     feeds: Feeds,
     masks: Iterable[Array],
-    *,
-    may_grow: Mapping[str, bool],
+    may_grow: Container[str],
     extra_padding: int,
     unmasked: bool,
 ) -> list[PaddedSequence]:
@@ -45,7 +41,7 @@ def find_sequences(
     Args:
         feeds: one array per input.
         masks: masks of shape `(batch, length)`, `True` at tokens.
-        may_grow: per input, whether the model takes any length.
+        may_grow: names of the inputs that the model takes at any length.
         extra_padding: growth of the first group. The others grow by one more each, so
             that an output tells by its growth which group it follows.
         unmasked: whether groups without a mask count, as wholly valid ones.
@@ -65,23 +61,11 @@ def find_sequences(
     sequences: list[PaddedSequence] = []
     for shape, names in by_shape.items():
         if shape in known or unmasked:
-            grows = shape in known and all(may_grow[name] for name in names)
+            grows = shape in known and all(name in may_grow for name in names)
             growth = extra_padding + len(sequences) if grows and extra_padding else 0
             valid = known.get(shape, np.ones(shape, bool))
             sequences.append(PaddedSequence(tuple(names), valid, growth))
     return sequences
-
-
-def append_padding(
-    feeds: Feeds, sequences: Iterable[PaddedSequence], fill: Mapping[str, float]
-) -> Feeds:
-    """The same sequences, padded further at the end of axis 1."""
-    grown = dict(feeds)
-    for sequence in sequences:
-        for name in sequence.inputs:
-            widths = [(0, 0), (0, sequence.growth)] + [(0, 0)] * (feeds[name].ndim - 2)
-            grown[name] = np.pad(feeds[name], widths, constant_values=fill[name])
-    return grown
 
 
 def change_values(
@@ -103,61 +87,3 @@ def change_values(
             index = np.searchsorted(tokens, array[where])
             array[where] = np.roll(tokens, -1)[index]
     return changed
-
-
-class ReplacedPadding:
-    """Changes what a layer that marks the padding puts out for it.
-
-    For an `Embedding`, as another table of weights would. The output is replaced, not
-    the weight: a table that is tied to the logits would change them for a reason that
-    is no leak, and nothing needs restoring.
-
-    Args:
-        padded_ids: arrays of token ids, each with the id that pads it.
-        shapes: of the masks that layers make from real numbers, as `Masking` does, and
-            whose numbers are replaced.
-        rng: source of the numbers.
-
-    Attributes:
-        used: whether any padding was replaced.
-    """
-
-    def __init__(
-        self,
-        padded_ids: Iterable[tuple[Array, int]],
-        shapes: Container[tuple[int, ...]],
-        rng: np.random.Generator,
-    ) -> None:
-        self.used = False
-        self._padded_ids = list(padded_ids)
-        self._shapes = shapes
-        self._makers: list[Call] = []
-        self._rng = rng
-
-    def __call__(self, call: Call, outputs: Any, mask: Array | None) -> Any:
-        """The outputs to go on with."""
-        padded = self._padded(call, mask)
-        if mask is not None:
-            self._makers.append(call)
-        if padded is None or not padded.any() or not keras.ops.is_tensor(outputs):
-            return outputs
-        self.used = True
-        # As large as ordinary inputs of a layer: a leak is seen, nothing saturates.
-        row = keras.ops.cast(self._rng.normal(size=outputs.shape[-1]), outputs.dtype)
-        replaced = keras.ops.where(padded[..., None], row, outputs)
-        set_mask(replaced, mask_of(outputs))
-        return replaced
-
-    def _padded(self, call: Call, mask: Array | None) -> Array | None:
-        if not isinstance(call.layer, keras.layers.Embedding):
-            if mask is None or mask.shape not in self._shapes or not call.takes_numbers:
-                return None
-            inside = any(call in maker.ancestors() for maker in self._makers)
-            return None if inside else ~mask
-        for ids in map(np.asarray, call.inputs[:1]):
-            if call.layer.mask_zero:
-                return np.asarray(ids == 0)
-            for known, padding_id in self._padded_ids:
-                if np.array_equal(known, ids):
-                    return np.asarray(ids == padding_id)
-        return None

@@ -1,4 +1,4 @@
-"""The model under the padding check, its inputs, and its runs."""
+"""The model under the padding check, and its runs."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,17 +6,15 @@ from typing import Any
 import keras
 import numpy as np
 
-from keras_sinpe.keras_internals import operations_of
+from keras_sinpe.keras_internals import mask_of, operations_of, set_mask
 from keras_sinpe.model.backend import require_tensorflow
 from keras_sinpe.model.random_inputs import Feeds
-from keras_sinpe.model.signatures import Signature, check_model, read_signature
+from keras_sinpe.model.signatures import check_model, read_signature
 from keras_sinpe.model.vocabularies import integer_limits
-from keras_sinpe.padding.runs import Call, Run
-from keras_sinpe.padding.samples import sample_inputs
+from keras_sinpe.padding.inputs import given_inputs, ids_by_name, sampled_inputs
+from keras_sinpe.padding.runs import Array, Call, Replace, Run
 from keras_sinpe.padding.sequences import (
     PaddedSequence,
-    ReplacedPadding,
-    append_padding,
     change_values,
     find_sequences,
 )
@@ -42,27 +40,32 @@ class Subject:
         self.rng = np.random.default_rng(seed)
         self._model = model
         self._declares = isinstance(model, keras.Function)
-        if isinstance(
-            model, keras.Sequential
-        ):  # without any if its layers defy tracing
+        if isinstance(model, keras.Sequential):  # none if its layers defy tracing
             self._declares = bool(getattr(model, "inputs", None))
-        self._signature = _signature(model, inputs, self._declares)
-        self._padding_id = _ids_by_name(padding_id, self._signature)
+        if not self._declares and inputs is None:
+            raise ValueError(
+                "`inputs` must be given for a model that does not declare its own, "
+                "such as a subclassed one. Received: inputs=None"
+            )
+        arrays = (
+            None if self._declares else keras.tree.map_structure(np.asarray, inputs)
+        )
+        self._signature = read_signature(model, arrays)
+        self._padding_id = ids_by_name(padding_id, self._signature)
         skipped = (getattr(o, "mask_value", None) for o in operations_of(model))
         value = next((float(v) for v in skipped if v is not None), 0.0)
         # What pads each input: its id, `False`, or the value that a `Masking` skips.
-        pads = {
+        self._pads = {
             spec: value if "float" in spec.dtype else self._padding_id.get(spec.name, 0)
             for spec in self._signature.inputs
         }
-        self._pads = {spec.name: pad for spec, pad in pads.items()}
         if inputs is None:
             limits = integer_limits(model, self._signature)
-            self.feeds = sample_inputs(pads, limits, self.run, self.rng)
+            self.feeds = sampled_inputs(self._pads, limits, self.run, self.rng)
         else:
-            self.feeds = _by_name(inputs, self._signature)
+            self.feeds = given_inputs(inputs, self._signature)
 
-    def run(self, feeds: Feeds, replace: ReplacedPadding | None = None) -> Run:
+    def run(self, feeds: Feeds, replace: Replace | None = None) -> Run:
         """Run the model; `replace` gives the padding another meaning."""
         run = Run(replace)
         tensors = {n: keras.ops.convert_to_tensor(a) for n, a in feeds.items()}
@@ -78,11 +81,12 @@ class Subject:
     def run_replaced(
         self, base: Run, grown: Run, sequences: Iterable[PaddedSequence]
     ) -> Run:
-        """A run on padding of another meaning, appended where it can be.
+        """A run on padding of another meaning; `grown` where nothing stands for it.
 
-        Where it cannot, real numbers at padded positions become others: those of the
-        inputs, or of what a layer puts out that makes its mask from them. It is `grown`
-        where nothing stands for padding.
+        Where none can be appended, real numbers at padded positions become others: of
+        the inputs, or of what a layer puts out that makes its mask from them. Outputs
+        of an `Embedding` are replaced, not its weight: a table that is tied to the
+        logits would change them for a reason that is no leak.
         """
         feeds = changed = self.append_padding(sequences)
         fixed = [s for s in sequences if not s.growth and not s.valid.all()]
@@ -90,11 +94,28 @@ class Subject:
         for sequence in fixed:
             if sequence.valid.shape not in from_numbers:
                 changed = change_values(changed, sequence, ~sequence.valid, self.rng)
-        padded = [(changed[name], value) for name, value in self._padding_id.items()]
-        replace = ReplacedPadding(padded, [s.valid.shape for s in fixed], self.rng)
+        shapes = {sequence.valid.shape for sequence in fixed}
+        replaced = any(not np.array_equal(changed[name], feeds[name]) for name in feeds)
+
+        def replace(call: Call, outputs: Any, mask: Array | None) -> Any:
+            nonlocal replaced
+            padded = None
+            if isinstance(call.layer, keras.layers.Embedding):
+                padded = self._padded_ids(call, changed)
+            elif mask is not None and mask.shape in shapes and call.takes_numbers:
+                padded = ~mask
+            if padded is None or not padded.any() or not keras.ops.is_tensor(outputs):
+                return outputs
+            replaced = True
+            # As large as ordinary inputs of a layer: a leak is seen, nothing saturates.
+            row = self.rng.normal(size=outputs.shape[-1])
+            row = keras.ops.cast(row, outputs.dtype)
+            new = keras.ops.where(padded[..., None], row, outputs)
+            set_mask(new, mask_of(outputs))
+            return new
+
         run = self.run(changed, replace)
-        moved = any(not np.array_equal(changed[name], feeds[name]) for name in feeds)
-        return run if moved or replace.used else grown
+        return run if replaced else grown
 
     def find_sequences(
         self, run: Run, extra_padding: int, unmasked: bool
@@ -102,14 +123,9 @@ class Subject:
         """The padded inputs, by the masks of a run and by the padding ids."""
         masks = [mask for mask, _ in run.masks]
         masks += [self.feeds[name] != value for name, value in self._padding_id.items()]
-        free = {s.name: s.shape[1:2] == (None,) for s in self._signature.inputs}
-        sequences = find_sequences(
-            self.feeds,
-            masks,
-            may_grow={name: free[name] or not self._declares for name in self.feeds},
-            extra_padding=extra_padding,
-            unmasked=unmasked,
-        )
+        free = {s.name for s in self._signature.inputs if s.shape[1:2] == (None,)}
+        may_grow = free if self._declares else set(self.feeds)
+        sequences = find_sequences(self.feeds, masks, may_grow, extra_padding, unmasked)
         if not sequences:
             raise ValueError(
                 "`model` must mark its padding: build its `Embedding` with "
@@ -120,8 +136,24 @@ class Subject:
         return sequences
 
     def append_padding(self, sequences: Iterable[PaddedSequence]) -> Feeds:
-        """The inputs, padded further."""
-        return append_padding(self.feeds, sequences, self._pads)
+        """The inputs, padded further at the end of axis 1."""
+        pads = {spec.name: pad for spec, pad in self._pads.items()}
+        grown = dict(self.feeds)
+        for sequence in sequences:
+            for name in sequence.inputs:
+                widths = [(0, 0)] * grown[name].ndim
+                widths[1] = (0, sequence.growth)
+                grown[name] = np.pad(grown[name], widths, constant_values=pads[name])
+        return grown
+
+    def _padded_ids(self, call: Call, feeds: Feeds) -> Array | None:
+        ids = np.asarray(call.inputs[0]) if call.inputs else None
+        if ids is not None and call.layer.mask_zero:
+            return np.asarray(ids == 0)
+        for name, padding_id in self._padding_id.items():
+            if ids is not None and np.array_equal(feeds[name], ids):
+                return np.asarray(ids == padding_id)
+        return None
 
     def _refuse_unknown_ids(self, failed: Call | None, error: Exception) -> None:
         """Blame `padding_id` if an `Embedding` failed on an id that it alone brings."""
@@ -136,50 +168,3 @@ class Subject:
                 f"{failed.layer.name!r} knows, from 0 to {size - 1}. "
                 f"Received: padding_id={unknown.pop()}"
             ) from error
-
-
-def _signature(model: Any, inputs: Any, declared: bool) -> Signature:
-    if declared:
-        return read_signature(model)
-    if inputs is None:
-        raise ValueError(
-            "`inputs` must be given for a model that does not declare its own, such "
-            "as a subclassed one. Received: inputs=None"
-        )
-    return read_signature(model, keras.tree.map_structure(np.asarray, inputs))
-
-
-def _by_name(inputs: Any, signature: Signature) -> Feeds:
-    names = [spec.name for spec in signature.inputs]
-    if isinstance(inputs, Mapping) and set(inputs) == set(names):
-        return {name: np.asarray(inputs[name]) for name in names}
-    leaves = keras.tree.flatten(inputs)
-    try:
-        if isinstance(inputs, Mapping):
-            keras.tree.assert_same_structure([inputs], list(signature.arguments))
-    except ValueError as error:
-        raise ValueError(
-            f"`inputs` must name the inputs of the model, which are {names}. "
-            f"Received: inputs with {list(inputs)}"
-        ) from error
-    if len(leaves) != len(names):
-        raise ValueError(
-            f"`inputs` must hold one array for each of {names}. "
-            f"Received: inputs with {len(leaves)} arrays"
-        )
-    return dict(zip(names, map(np.asarray, leaves), strict=True))
-
-
-def _ids_by_name(
-    padding_id: int | Mapping[str, int] | None, signature: Signature
-) -> dict[str, int]:
-    specs = {spec.name: spec for spec in signature.inputs}
-    if isinstance(padding_id, int):
-        ids = (s.name for s in specs.values() if "int" in s.dtype and len(s.shape) == 2)
-        return dict.fromkeys(ids, padding_id)
-    if unknown := sorted(set(padding_id or ()) - set(specs)):
-        raise ValueError(
-            f"`padding_id` must name inputs of the model, which are {list(specs)}. "
-            f"Received: padding_id with {unknown}"
-        )
-    return dict(padding_id or {})

@@ -145,8 +145,8 @@ def _layout(report: ParityReport) -> list[Any]:
     parts += _fault_lines(report.all_faults)
     for output, reason in report.unproven.items():
         parts.append(
-            f"unproven: `{printable(output)}` may be right, but {printable(reason, 500)}; "
-            "`tolerance` says what you accept"
+            f"unproven: `{printable(output)}` may be right, but "
+            f"{printable(reason, 500)}; `tolerance` says what you accept"
         )
     parts += [f"note: {printable(note, 500)}" for note in report.notes]
     known = (f"{package} {version}" for package, version in report.versions.items())

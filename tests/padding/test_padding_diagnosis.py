@@ -101,6 +101,49 @@ def test_using_a_mask_up_is_no_loss(build):
     assert loss is None or loss.layer.startswith("encoder_block")  # made good there
 
 
+MERGES = [
+    layers.Add,
+    layers.Subtract,
+    layers.Multiply,
+    layers.Average,
+    layers.Maximum,
+    layers.Concatenate,
+]
+
+
+def masked_and_unmasked(merge):
+    ids = models.token_ids()
+    unmasked = layers.Embedding(models.VOCABULARY, models.WIDTH)(ids)
+    return ids, merge(name="merge")([models.embed(ids), unmasked])
+
+
+@pytest.mark.parametrize("merge", [*MERGES, lambda name: lambda xs: xs[0] + xs[1]])
+def test_no_mask_is_lost_where_none_is_needed_any_more(merge):
+    report = check_padding(keras.Model(*masked_and_unmasked(merge)))
+    report.raise_if_failed()
+    assert report.mask_loss is None
+
+
+@pytest.mark.parametrize("merge", MERGES)
+def test_a_merge_that_leaves_a_later_layer_without_its_mask_is_named(merge):
+    ids, x = masked_and_unmasked(merge)
+    report = check_padding(keras.Model(ids, layers.LSTM(5, name="state")(x)))
+    returned = "calls padding valid" if merge is layers.Concatenate else "returned none"
+    reason = f"`compute_mask` of {merge.__name__} {returned}"
+    assert report.mask_loss == MaskLoss("merge", reason)
+    assert report.first_leak == "state"
+
+
+@pytest.mark.parametrize("merge", [layers.Add, layers.Concatenate])
+def test_a_merge_of_masked_tensors_hands_their_mask_on(merge):
+    ids = models.token_ids()
+    x = merge()([models.embed(ids), models.embed(ids)])
+    mean = layers.Lambda(lambda x: ops.mean(x, axis=1), name="mean")
+    report = check_padding(keras.Model(ids, mean(x)))
+    assert report.mask_loss is None
+    assert report.first_leak == "mean"
+
+
 def test_a_consumer_that_ignores_the_mask_is_where_padding_gets_in():
     report = check_padding(models.mean_over_all_positions())
     assert report.mask_loss is None
