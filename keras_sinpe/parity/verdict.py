@@ -8,6 +8,7 @@ import numpy as np
 from keras_sinpe.model.tolerances import Rounding, is_float, rounding_of
 from keras_sinpe.parity.columns import Array, Columns
 from keras_sinpe.parity.comparison import (
+    Allowance,
     Comparison,
     Pair,
     compare,
@@ -90,8 +91,8 @@ def _given(tolerance: Tolerance, dtype: str) -> float | None:
     return 0.0 if tolerance is None and not is_float(dtype) else tolerance
 
 
-def _constant(limit: float) -> Callable[[Array], Array]:
-    return lambda x: np.full(x.shape, limit)
+def _constant(limit: float) -> Allowance:
+    return lambda x, *_: np.full(x.shape, limit)
 
 
 def _within(pair: Pair, rounding: Rounding) -> Pair:
