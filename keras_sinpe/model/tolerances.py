@@ -10,8 +10,8 @@ over all runs of a check, with the mean `m` and the RMS deviation `s`:
 2. Allowed is `unit * (max(|x - m|, s) + 0.1 |x|)`. The first part follows what the
    column tells apart, the second the rounding of an offset.
 3. The sigmoid of ONNX Runtime errs by up to 1.7e-7 absolutely, however small it is,
-   and gives multiples of 2**-25. Where the artifact does, 3e-7 passes; so that what is
-   made of it passes too, it does where the RMS error is at most 0.005 `s`.
+   and gives multiples of 2**-25. Where the artifact does, 3e-7 is forgiven, and so that
+   what is made of it passes too, wherever the RMS error is at most 0.005 `s`.
 4. On appeal, `appeal` times the movement by one rounding of the weights is allowed.
 
 All may be within this and prove nothing, where the RMS error of a column, or most of
@@ -32,7 +32,6 @@ Array = np.ndarray[Any, Any]
 OFFSET = 0.1
 # The RMS error of a proven column, by its spread. Another model's is 1.4 or more.
 PROVEN = 0.25
-FORGIVEN = 3e-7
 # Innocents reach 0.003; outputs that are 1 % too large have 0.01.
 FORGIVING = 0.005
 SIGMOID_STEP = 2.0**-25
@@ -45,6 +44,7 @@ class Rounding:
 
     Attributes:
         unit: the part of its column's spread that a number may err.
+        forgiven: what a sigmoid may err, however small it is.
         appeal: how many times the movement by one rounding of float32 is allowed.
         eps: the distance from 1 to the next number.
         tiny: what underflow may take from a number.
@@ -52,6 +52,7 @@ class Rounding:
     """
 
     unit: float
+    forgiven: float
     appeal: float
     eps: float
     tiny: float
@@ -61,13 +62,13 @@ class Rounding:
 # From the finest to the coarsest.
 ROUNDINGS: dict[str, Rounding] = {
     # As many roundings as in float32.
-    "float64": Rounding(6e-14, 2e-7, 2**-52, 2.3e-308),
+    "float64": Rounding(6e-14, 6e-16, 2e-7, 2**-52, 2.3e-308),
     # 250 roundings. TensorFlow flushes what is below 1.2e-38 to zero.
-    "float32": Rounding(3e-5, 100.0, 2**-23, 1.2e-38),
+    "float32": Rounding(3e-5, 3e-7, 100.0, 2**-23, 1.2e-38),
     # 20 roundings: 97 of 100 outputs took 16 at most, half of them 1. ONNX Runtime's
     # conversion knows no weight below 1e-7.
-    "float16": Rounding(2e-2, 10.0 * 2**13, 2**-10, 1.2e-7, 65504.0),
-    "bfloat16": Rounding(1.6e-1, 10.0 * 2**16, 2**-7, 1.2e-38),
+    "float16": Rounding(2e-2, 3e-7, 10.0 * 2**13, 2**-10, 1.2e-7, 65504.0),
+    "bfloat16": Rounding(1.6e-1, 3e-7, 10.0 * 2**16, 2**-7, 1.2e-38),
 }
 
 

@@ -164,23 +164,24 @@ class Columns:
             y: what the artifact computed.
             movement: how far one rounding of the weights moves it; on appeal only.
         """
-        size = np.where(np.isfinite(x), np.abs(x), 0.0)
+        size: Array = np.where(np.isfinite(x), np.abs(x), 0.0)
         ordinary = np.abs(x) <= self.cut
         distance = np.where(ordinary, np.abs(x - self.mean), 0.0)
-        allowed = np.maximum(distance, self.spread) + tolerances.OFFSET * size
+        allowed: Array = np.maximum(distance, self.spread) + tolerances.OFFSET * size
         allowed = self.rounding.unit * allowed + self.rounding.tiny
         forgiving = self.error <= tolerances.FORGIVING * self.scale
-        forgiven = tolerances.FORGIVEN * (forgiving | _of_sigmoid(x, y))
+        forgiven = self.rounding.forgiven * (forgiving | _of_sigmoid(x, y))
         allowed = np.maximum(allowed, forgiven)
         if movement is None:
             return allowed
         noise = np.maximum(np.maximum(self.noise, movement), tolerances.HALF_ULP * size)
-        return np.maximum(allowed, self.rounding.appeal * noise)
+        appealed: Array = np.maximum(allowed, self.rounding.appeal * noise)
+        return appealed
 
 
 def _of_sigmoid(x: Array, y: Array) -> Array:
     """Whether a number may be from the sigmoid of ONNX Runtime."""
-    steps = y / tolerances.SIGMOID_STEP
+    steps = np.minimum(y, 2.0) / tolerances.SIGMOID_STEP
     return np.asarray((x >= 0) & (x <= 1) & (y >= 0) & (steps == np.rint(steps)))
 
 
@@ -221,7 +222,9 @@ def _average(
     for pair in pairs:
         for _, (x, y) in blocks(axis, *pair):
             ordinary = np.abs(x) <= cut
-            total += np.where(ordinary, number(x, y), 0.0).sum(axis=(0, 2))[:, None]
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not ordinary
+                found = np.where(ordinary, number(x, y), 0.0)
+            total += found.sum(axis=(0, 2))[:, None]
             count += ordinary.sum(axis=(0, 2))[:, None]
     return total / np.maximum(count, 1.0)
 
