@@ -9,12 +9,17 @@ over all runs of a check, with the mean `m` and the RMS deviation `s`:
    finite, and what a factor of 1,000 parts from the rest of its column.
 2. Allowed is `unit * (max(|x - m|, s) + 0.1 |x|)`. The first part follows what the
    column tells apart, the second the rounding of an offset.
-3. An error up to `forgiven` passes where the column is proven, that is, where its RMS
-   error is at most a quarter of `s`: ONNX Runtime's sigmoid errs by 1.2e-7 absolutely.
+3. The sigmoid of ONNX Runtime errs by up to 1.7e-7 absolutely, however small it is,
+   and gives multiples of 2**-25. Where the artifact does, 3e-7 is forgiven, and so that
+   what is made of it passes too, wherever the RMS error is at most 0.005 `s`.
 4. On appeal, `appeal` times the movement by one rounding of the weights is allowed.
 
-A column may pass and not be proven: its error is that of an offset, and as large as all
-that the column tells apart. A constant column tells its own size.
+All may be within this and prove nothing, where the RMS error of a column, or most of
+what an appeal allows, is above a quarter of `s`: other weights could give it as well.
+A constant column has its own size in the place of `s`.
+
+Measured on 110 models and 4,900 faults in them: dense, convolutional, recurrent,
+attention, saturated, near zero, masked, int8. See `tests/parity/test_tolerance.py`.
 """
 
 from dataclasses import dataclass
@@ -27,6 +32,9 @@ Array = np.ndarray[Any, Any]
 OFFSET = 0.1
 # The RMS error of a proven column, by its spread. Another model's is 1.4 or more.
 PROVEN = 0.25
+# Innocents reach 0.003; outputs that are 1 % too large have 0.01.
+FORGIVING = 0.005
+SIGMOID_STEP = 2.0**-25
 HALF_ULP = 2.0**-24
 
 
@@ -36,7 +44,7 @@ class Rounding:
 
     Attributes:
         unit: the part of its column's spread that a number may err.
-        forgiven: the absolute error that a number of a proven column may have.
+        forgiven: what a sigmoid may err, however small it is.
         appeal: how many times the movement by one rounding of float32 is allowed.
         eps: the distance from 1 to the next number.
         tiny: what underflow may take from a number.
@@ -53,11 +61,14 @@ class Rounding:
 
 # From the finest to the coarsest.
 ROUNDINGS: dict[str, Rounding] = {
-    "float64": Rounding(6e-14, 4e-16, 2e-7, 2**-52, 2.3e-308),
-    # 250 roundings of the spread. TensorFlow flushes what is below 1.2e-38 to zero.
-    "float32": Rounding(3e-5, 2e-7, 100.0, 2**-23, 1.2e-38),
-    "float16": Rounding(5e-2, 1e-3, 10.0 * 2**13, 2**-10, 1.2e-7, 65504.0),
-    "bfloat16": Rounding(4e-1, 8e-3, 10.0 * 2**16, 2**-7, 1.2e-38),
+    # As many roundings as in float32.
+    "float64": Rounding(6e-14, 6e-16, 2e-7, 2**-52, 2.3e-308),
+    # 250 roundings. TensorFlow flushes what is below 1.2e-38 to zero.
+    "float32": Rounding(3e-5, 3e-7, 100.0, 2**-23, 1.2e-38),
+    # 20 roundings: 97 of 100 outputs took 16 at most, half of them 1. ONNX Runtime's
+    # conversion knows no weight below 1e-7.
+    "float16": Rounding(2e-2, 3e-7, 10.0 * 2**13, 2**-10, 1.2e-7, 65504.0),
+    "bfloat16": Rounding(1.6e-1, 3e-7, 10.0 * 2**16, 2**-7, 1.2e-38),
 }
 
 

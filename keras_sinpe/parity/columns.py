@@ -3,11 +3,13 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from keras_sinpe.model.tolerances import HALF_ULP, OFFSET, PROVEN, Rounding
+from keras_sinpe.model import tolerances
+from keras_sinpe.model.tolerances import Rounding
 
 Array = np.ndarray[Any, Any]
 Index = tuple[int, ...]
@@ -108,7 +110,7 @@ class Columns:
         roots = np.sqrt(spread), np.sqrt(error)
         return cls(axis, cut, mean, *roots, rounding, np.zeros_like(mean))
 
-    @property
+    @cached_property
     def scale(self) -> Array:
         """What a column tells apart: its spread, or the size of a constant."""
         size = np.abs(self.mean)
@@ -118,18 +120,20 @@ class Columns:
     @property
     def proven(self) -> Array:
         """Whether the error of a column is small beside what it tells apart."""
-        return np.asarray(self.error <= PROVEN * self.scale)
+        return np.asarray(self.error <= tolerances.PROVEN * self.scale)
 
     @property
     def noisy(self) -> Array:
         """Whether what the appeal allows hides what a column tells apart."""
-        return np.asarray(self.rounding.appeal * self.noise > PROVEN * self.scale)
+        return np.asarray(
+            self.rounding.appeal * self.noise > tolerances.PROVEN * self.scale
+        )
 
     @property
     def doubt(self) -> str:
         """Why numbers that may all err as they do prove nothing, or empty."""
         if not self.proven.all():
-            worst = int(np.argmax(np.where(self.proven, 0, self.error / self.scale)))
+            worst = int(np.argmax(np.where(self.proven, 0.0, self.error)))
             return (
                 f"its error{self._of(worst)} is {self.error[worst, 0]:.2g}, and all "
                 f"that the model tells apart there is {self.scale[worst, 0]:.2g}"
@@ -152,24 +156,33 @@ class Columns:
         noise = _average(self.axis, self.cut, pairs, lambda _, y: y**2)
         return replace(self, noise=np.sqrt(noise))
 
-    def allowed(self, x: Array, movement: Array | None = None) -> Array:
+    def allowed(self, x: Array, y: Array, movement: Array | None = None) -> Array:
         """The largest error of each number in a block of `x`.
 
         Args:
             x: what the model computed, of shape (before, columns, behind).
+            y: what the artifact computed.
             movement: how far one rounding of the weights moves it; on appeal only.
         """
-        size = np.where(np.isfinite(x), np.abs(x), 0.0)
+        size: Array = np.where(np.isfinite(x), np.abs(x), 0.0)
         ordinary = np.abs(x) <= self.cut
         distance = np.where(ordinary, np.abs(x - self.mean), 0.0)
-        allowed = np.maximum(distance, self.spread) + OFFSET * size
+        allowed: Array = np.maximum(distance, self.spread) + tolerances.OFFSET * size
         allowed = self.rounding.unit * allowed + self.rounding.tiny
-        forgiven = np.where(self.proven, self.rounding.forgiven, 0.0)
+        forgiving = self.error <= tolerances.FORGIVING * self.scale
+        forgiven = self.rounding.forgiven * (forgiving | _of_sigmoid(x, y))
         allowed = np.maximum(allowed, forgiven)
         if movement is None:
             return allowed
-        noise = np.maximum(np.maximum(self.noise, movement), HALF_ULP * size)
-        return np.maximum(allowed, self.rounding.appeal * noise)
+        noise = np.maximum(np.maximum(self.noise, movement), tolerances.HALF_ULP * size)
+        appealed: Array = np.maximum(allowed, self.rounding.appeal * noise)
+        return appealed
+
+
+def _of_sigmoid(x: Array, y: Array) -> Array:
+    """Whether a number may be from the sigmoid of ONNX Runtime."""
+    steps = np.minimum(y, 2.0) / tolerances.SIGMOID_STEP
+    return np.asarray((x >= 0) & (x <= 1) & (y >= 0) & (steps == np.rint(steps)))
 
 
 def _cut(axis: int | None, arrays: Sequence[Array]) -> Array:
@@ -209,7 +222,9 @@ def _average(
     for pair in pairs:
         for _, (x, y) in blocks(axis, *pair):
             ordinary = np.abs(x) <= cut
-            total += np.where(ordinary, number(x, y), 0.0).sum(axis=(0, 2))[:, None]
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not ordinary
+                found = np.where(ordinary, number(x, y), 0.0)
+            total += found.sum(axis=(0, 2))[:, None]
             count += ordinary.sum(axis=(0, 2))[:, None]
     return total / np.maximum(count, 1.0)
 

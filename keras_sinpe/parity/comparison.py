@@ -109,7 +109,7 @@ def compare(
         output: its name.
         pair: what the model and the artifact computed.
         allowance: the largest error of every number in a block of what the model
-            computed; it gets the blocks of `movement` too.
+            and the artifact computed; it gets the blocks of `movement` too.
         axis: the axis of the columns; see `blocks`.
         movement: of every number, how far one rounding of the weights moves it.
 
@@ -201,7 +201,7 @@ def _worst(
     worst = -1.0
     found: tuple[float, float, Index | None] = 0.0, 0.0, None
     for corner, (x, y, *more) in blocks(axis, *pair.numbers, *movement):
-        error, allowed = _errors(x, y), allowance(x, *more)
+        error, allowed = _errors(x, y), allowance(x, y, *more)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(error > 0, error / allowed, 0.0)
         at = np.unravel_index(int(np.argmax(shares)), shares.shape)

@@ -8,6 +8,7 @@ import numpy as np
 from keras_sinpe.model.tolerances import Rounding, is_float, rounding_of
 from keras_sinpe.parity.columns import Array, Columns
 from keras_sinpe.parity.comparison import (
+    Allowance,
     Comparison,
     Pair,
     compare,
@@ -62,23 +63,24 @@ def judge(
     Returns:
         The verdict; only a float output without a given tolerance can be unproven.
     """
-    notes = _nan_notes(pairs)
     dtype = pairs[0].expected.dtype
-    fixed = _given(tolerance, str(dtype))
-    if fixed is not None:
-        found = [compare(output, pair, _constant(fixed)) for pair in pairs]
-        return _verdict(output, found, "", notes)
-    rounding = rounding_of(precision, dtype)
-    pairs = [_within(pair, rounding) for pair in pairs]
     comparable = [pair for pair in pairs if pair.comparable]
-    if not comparable:
-        found = [compare(output, pair, _constant(0.0)) for pair in pairs]
-        return _verdict(output, found, "", notes)
-    columns = Columns.of([pair.numbers for pair in comparable], rounding)
-    found = [compare(output, pair, columns.allowed, columns.axis) for pair in pairs]
-    if moved and _appealable(found):
-        found, columns = _appeal(output, pairs, columns, moved())
-    return _verdict(output, found, columns.doubt, notes)
+    limit = _given(tolerance, str(dtype)) if comparable else 0.0
+    if limit is None:
+        rounding = rounding_of(precision, dtype)
+        pairs = [_within(pair, rounding) for pair in pairs]
+        numbers = [_within(pair, rounding).numbers for pair in comparable]
+        columns = Columns.of(numbers, rounding)
+        found = [compare(output, pair, columns.allowed, columns.axis) for pair in pairs]
+        if moved and _appealable(found):
+            found, columns = _appeal(output, pairs, columns, moved())
+        doubt = columns.doubt
+    else:
+        found = [compare(output, pair, _constant(limit)) for pair in pairs]
+        doubt = ""
+    if all(is_nan(pair.expected).all() for pair in pairs):
+        doubt = "no run gave a number to compare"
+    return _verdict(output, found, doubt, _nan_notes(pairs))
 
 
 def _given(tolerance: Tolerance, dtype: str) -> float | None:
@@ -90,8 +92,8 @@ def _given(tolerance: Tolerance, dtype: str) -> float | None:
     return 0.0 if tolerance is None and not is_float(dtype) else tolerance
 
 
-def _constant(limit: float) -> Callable[[Array], Array]:
-    return lambda x: np.full(x.shape, limit)
+def _constant(limit: float) -> Allowance:
+    return lambda x, *_: np.full(x.shape, limit)
 
 
 def _within(pair: Pair, rounding: Rounding) -> Pair:
@@ -153,7 +155,5 @@ def _nan_notes(pairs: Sequence[Pair]) -> list[str]:
             both = is_nan(pair.expected) & is_nan(pair.received)
             if both.any():
                 place = f"{list(first_place(both))} of {pair.case}"
-                return [
-                    f"the model itself gives NaN, as at {place}; so does the artifact"
-                ]
+                return [f"the model itself gives NaN, as does the artifact: {place}"]
     return []

@@ -13,7 +13,7 @@ from keras import layers
 from keras_sinpe import SinusoidalPositionalEncoding
 from keras_sinpe.exporting import ExportError, export_onnx
 from keras_sinpe.exporting.size_limit import check_size
-from keras_sinpe.parity import TOLERANCES, check_parity
+from keras_sinpe.parity import check_parity
 
 WIDTH = 64
 # What the recipe in the docstring says. Measured: 0.014, on AVX2 alone too; weights and
@@ -70,7 +70,7 @@ def test_half_precision_keeps_float_inputs(tmp_path, make):
     received = run_onnx(path, features=features)["head"]
     expected = np.asarray(make()(features))
     error = np.abs(received - expected).max()
-    assert 0 < error <= TOLERANCES["float16"] * np.abs(expected).max()
+    assert 0 < error <= FLOAT16_TOLERANCE * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("length", [512, 4096, 70_000])
@@ -79,7 +79,7 @@ def test_half_precision_is_within_its_tolerance_at_any_length(exported, length):
     tokens = ids(1, length)
     expected = original.predict(tokens, verbose=0)
     received = run_onnx(folder / "float16.onnx", ids=tokens)["head"]
-    assert np.abs(received - expected).max() <= TOLERANCES["float16"]
+    assert np.abs(received - expected).max() <= FLOAT16_TOLERANCE
 
 
 def test_the_report_has_the_error_of_half_precision(exported):
@@ -89,7 +89,7 @@ def test_the_report_has_the_error_of_half_precision(exported):
     error = np.abs(received - np.asarray(original(tokens))).max()
     (row,) = report.rows
     assert 0 < error <= 10 * row.error
-    assert 1e-5 < row.error <= TOLERANCES["float16"]
+    assert 1e-5 < row.error <= FLOAT16_TOLERANCE
 
 
 def test_a_check_knows_that_a_file_is_in_half_precision(exported):
