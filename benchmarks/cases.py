@@ -17,6 +17,8 @@ RUNTIMES = {
 FIXED_SHAPE = ("fixed", "xla")
 
 LENGTHS = (1, 128, 1024, 4096, 32768)
+# Where models are served, also around those that are stored, and odd ones.
+SERVED_LENGTHS = (1, 7, 64, 100, 128, 500, 512, 513, 1000, 1024, 4095, 4096, 32768)
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,11 @@ def full_grid() -> list[Case]:
     Every runtime at every length; then batches, widths, arbitrary positions and
     policies each varied alone, where artifacts are served or models trained.
     """
-    cases = [Case(runtime, 1, length) for runtime in RUNTIMES for length in LENGTHS]
+    cases = [
+        Case(runtime, 1, length)
+        for runtime in RUNTIMES
+        for length in (SERVED_LENGTHS if runtime in ("function", "ort") else LENGTHS)
+    ]
     served = ("function", "ort")
     cases += [Case(r, 8, length) for r in served for length in (1, 128, 1024, 4096)]
     cases += [

@@ -24,7 +24,7 @@ DASHES = {"float32": "-", "mixed_float16": "--", "mixed_bfloat16": ":"}
 ERROR_LINES = (
     *((OURS, policy) for policy in DASHES),
     *(("KerasHub", policy) for policy in DASHES),
-    ("tutorial layer", "float32"),
+    ("stored table", "float32"),
 )
 POSITION_TICKS = {
     2**4: "16",

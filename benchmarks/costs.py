@@ -87,7 +87,7 @@ def construction(plan: CostPlan) -> Iterator[Cost]:
     """
     width = plan.construction_width
     for peer in plan.peers:
-        case = Case("eager", 1, 4096 if peer.name == "constant table" else 1, width)
+        case = Case("eager", 1, 4096 if peer.name == "one addition" else 1, width)
         seconds = _first_call_seconds(peer, case, plan.rounds)
         yield Cost("construction", peer.name, f"{width} features", seconds, "s")
 

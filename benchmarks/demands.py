@@ -9,6 +9,7 @@ from benchmarks.timing import Ratio
 
 # Seconds, by the name of the cost.
 COST_LIMITS = {"construction": 0.3, "import": 0.05}
+TABLE = "stored table"
 
 
 @dataclass(frozen=True)
@@ -48,25 +49,29 @@ class Demand:
         return f"<= {self.bound:g} times the time of the {self.peer}"
 
 
-def _table_demands(batch: int, length: int) -> list[Demand]:
-    case = Case("ort", batch, length)
-    return [
-        Demand(case, peer, 1.6, faster=False)
-        for peer in ("constant table", "tutorial layer")
-    ]
-
+# Beside short and whole lengths, those one more or less than rows or blocks are stored
+# for, and odd ones.
+LENGTHS = (1, 7, 64, 100, 128, 500, 512, 513, 1000, 1024, 4095, 4096)
 
 DEMANDS = [
-    Demand(Case("ort", 1, 1), "KerasHub", 2.0),
-    Demand(Case("ort", 1, 1024), "KerasHub", 4.0),
-    Demand(Case("ort", 1, 4096), "KerasHub", 4.0),
+    *(Demand(Case("ort", 1, length), "KerasHub", 6.0) for length in LENGTHS),
+    Demand(Case("ort", 1, 1), TABLE, 1.5, faster=False),
+    *(
+        Demand(Case("ort", 1, length), TABLE, 1.15, faster=False)
+        for length in (64, 128, 512)
+    ),
+    *(
+        Demand(Case("function", 1, length), TABLE, 1.3, faster=False)
+        for length in (1, 128, 512)
+    ),
     Demand(Case("function", 1, 4096), "KerasHub", 3.0),
     Demand(Case("xla", 1, 1024), "KerasHub", 1.0),
     Demand(Case("xla", 1, 4096), "KerasHub", 1.0),
-    *_table_demands(1, 1024),
-    *_table_demands(1, 4096),
-    *_table_demands(8, 1024),
-    *_table_demands(8, 4096),
+    *(
+        Demand(Case("ort", 8, length), peer, 1.6, faster=False)
+        for length in (1024, 4096)
+        for peer in ("one addition", TABLE)
+    ),
     Demand(Case("ort", 8, 1024, positions="arbitrary"), "KerasHub", 1.0),
     Demand(Case("function", 8, 1024, positions="arbitrary"), "KerasHub", 1.0),
 ]

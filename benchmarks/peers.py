@@ -85,7 +85,7 @@ def stored_table(rows: int, width: int) -> np.ndarray:
     return np.stack([np.sin(angles), np.cos(angles)], -1).reshape(rows, width)
 
 
-def _tutorial(case: Case, longest: int) -> Function:
+def _stored_table(case: Case, longest: int) -> Function:
     """The usual tutorial layer: a table of the longest length, sliced, added."""
     import keras
     import tensorflow as tf
@@ -121,9 +121,9 @@ PEERS = {
             any_length=False,
             any_positions=False,
         ),
-        Peer("tutorial layer", _tutorial, stores_rows=True),
+        Peer("stored table", _stored_table, stores_rows=True),
         Peer(
-            "constant table",
+            "one addition",
             _floor,
             any_length=False,
             any_positions=False,

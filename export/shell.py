@@ -121,7 +121,7 @@ def check_target(model: str, target: str) -> None:
 @contextmanager
 def exit_status() -> Iterator[None]:
     """Turn what a script may raise into a sentence and an exit status."""
-    from keras_sinpe.exporting import ExportError
+    from keras_sinpe import BackendError, ExportError
     from keras_sinpe.parity import ParityError
 
     try:
@@ -129,7 +129,14 @@ def exit_status() -> Iterator[None]:
     except ParityError as error:
         print(error.report)
         sys.exit(1)
-    except (UnusableInputError, ExportError, OSError, TypeError, ValueError) as error:
+    except (
+        UnusableInputError,
+        BackendError,
+        ExportError,
+        OSError,
+        TypeError,
+        ValueError,
+    ) as error:
         print(f"{os.path.basename(sys.argv[0])}: {error}", file=sys.stderr)
         sys.exit(2)
 

@@ -43,11 +43,13 @@ def positive_integer(name: str, value: Any) -> int:
     return integer_from(1, name, value, "an integer above 0")
 
 
-def integer_from(least: int, name: str, value: Any, expected: str) -> int:
-    """`value` as a Python integer of at least `least`."""
+def integer_from(
+    least: int, name: str, value: Any, expected: str, most: float = math.inf
+) -> int:
+    """`value` as a Python integer of at least `least`, and at most `most`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(refusal(name, expected, value))
-    if value < least:
+    if not least <= value <= most:
         raise ValueError(refusal(name, expected, value))
     return int(value)
 

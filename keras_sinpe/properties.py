@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from keras_sinpe.arguments import finite_number, positive_number, refusal
 from keras_sinpe.engine.digit_tables import cosines_and_sines
-from keras_sinpe.engine.pairs import complete_pairs, pair_up
+from keras_sinpe.engine.pairs import complete_pairs, pairs_of
 from keras_sinpe.engine.waves import TURN, TURN_BITS, WaveParameters
 
 Array = NDArray[np.float64]
@@ -93,7 +93,7 @@ def wavelengths(feature_dim: int, **parameters: Any) -> Array:
     [6.2832, 60611.4772]
     """
     waves = WaveParameters(**parameters).waves(feature_dim)
-    pairs = pair_up(waves)
+    pairs = pairs_of(waves)
     features = [sine for sine, _ in pairs.complete] + list(pairs.alone)
     return np.sort([TURN / abs(waves.turns[feature]) for feature in features])
 

@@ -6,9 +6,10 @@ deletes the implicit one.
 """
 
 import keras
+import numpy as np
 from keras import layers, ops
 
-from keras_sinpe import SinusoidalPositionalEncoding
+from keras_sinpe import SinusoidalPositionalEncoding, reference
 
 VOCABULARY, WIDTH, BLOCKS = 50, 16, 2
 
@@ -142,6 +143,55 @@ def encoding_only():
     return keras.Model(vectors, SinusoidalPositionalEncoding(name="encoded")(vectors))
 
 
+def integer_positions():
+    """Positions and starts of int32 as inputs; the rows of zeros are the encoding."""
+    zeros = keras.Input((None, WIDTH), name="zeros")
+    positions = token_ids("positions")
+    starts = keras.Input((), dtype="int32", name="starts")
+    encode = SinusoidalPositionalEncoding()
+    outputs = {
+        "of_each_token": encode(zeros, positions=positions),
+        "of_one_row": encode(zeros, positions=positions[0]),
+        "from_each_start": encode(zeros, start_index=starts),
+        "from_one_start": encode(zeros, start_index=starts[0]),
+    }
+    feeds = {"zeros": zeros, "positions": positions, "starts": starts}
+    return keras.Model(feeds, outputs)
+
+
+def exact_integer_positions(zeros, positions, starts):
+    """What `integer_positions` must give, rounded once."""
+    ranges = starts[:, None] + np.arange(zeros.shape[1])
+    return {
+        "of_each_token": exact_rows(positions),
+        "of_one_row": exact_rows(positions[:1]) + zeros,
+        "from_each_start": exact_rows(ranges),
+        "from_one_start": exact_rows(ranges[:1]) + zeros,
+    }
+
+
+def real_positions():
+    """Positions of float32 as inputs."""
+    zeros = keras.Input((None, WIDTH), name="zeros")
+    times = keras.Input((None,), name="times")
+    encode = SinusoidalPositionalEncoding()
+    outputs = {
+        "of_each_time": encode(zeros, positions=times),
+        "of_one_row_of_times": encode(zeros, positions=times[0]),
+    }
+    return keras.Model({"zeros": zeros, "times": times}, outputs)
+
+
+def exact_real_positions(zeros, times):
+    """What `real_positions` must give, rounded once."""
+    rows = exact_rows(times)
+    return {"of_each_time": rows, "of_one_row_of_times": rows[:1] + zeros}
+
+
+def exact_rows(positions):
+    return reference.encode(positions, WIDTH).astype("float32")
+
+
 MODELS = {
     make.__name__: make
     for make in (
@@ -153,7 +203,14 @@ MODELS = {
         subclassed,
         nested,
         encoding_only,
+        integer_positions,
+        real_positions,
     )
+}
+# Where the exact outputs are known, they and not Keras's are what is expected.
+EXACT = {
+    "integer_positions": exact_integer_positions,
+    "real_positions": exact_real_positions,
 }
 # Only a subclassed model does not know its own inputs.
 SIGNATURES = {

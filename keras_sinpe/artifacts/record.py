@@ -9,13 +9,13 @@ import keras
 
 from keras_sinpe.artifacts.runners import METADATA_FILE, METADATA_KEY
 from keras_sinpe.artifacts.versions import installed_versions
-from keras_sinpe.parity.report import ParityReport
+from keras_sinpe.keras_internals import layers_of
 
 PACKAGE = "keras_sinpe>"
 
 
 def describe_export(
-    model: Any, reports: Mapping[str, ParityReport], **facts: Any
+    model: Any, reports: Mapping[str, Any], **facts: Any
 ) -> dict[str, Any]:
     """Gather what goes into the metadata of an artifact.
 
@@ -34,7 +34,7 @@ def describe_export(
         "dtype_policy": model.dtype_policy.name,
         "layers": [
             {"name": layer.name, "class": type(layer).__name__, "config": config}
-            for layer in model._flatten_layers()
+            for layer in layers_of(model)
             if _is_ours(layer) and (config := layer.get_config())
         ],
         "parity": {name: report.to_dict() for name, report in reports.items()},

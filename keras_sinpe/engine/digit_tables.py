@@ -1,8 +1,9 @@
 """Waves turned into tables of rotations, one row per digit of a position.
 
 A shift of position by `k` rotates the sine and cosine of a wave by `frequency * k`. A
-position is `64 * block + low`; the block is written in four digits. Each digit looks up
-one rotation here, made with exact reduction, so no angle is ever formed in a graph.
+position is `64 * block + low`, a block `128 * span + within`, and the span is written
+in three digits. Each digit looks up one rotation here, made with exact reduction, so no
+angle is ever formed in a graph.
 """
 
 import math
@@ -13,20 +14,24 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from keras_sinpe.engine.pairs import Lanes, lanes_of
+from keras_sinpe.engine.pairs import Pairs, pairs_of
 from keras_sinpe.engine.waves import TURN_BITS, Waves, radians
 
 Table = NDArray[np.floating]
 
 # Positions per block: the lowest digit. Rows of a block are one product away from the
-# block's first row, so a run of consecutive positions needs few full rotations.
+# block's first row, so consecutive positions need few full rotations.
 BLOCK = 64
 
-# Blocks are |block| <= 2**25: the int32 range. Sizes of their digits, lowest first; the
-# last holds one more row, for block -2**25. Four digits are the fewest that keep the
+# Spans are |span| <= 2**18: the int32 range. Sizes of a block's digits, lowest first:
+# the place within its span, then those of `|span|`; the last holds one more row, for
+# span -2**18. Four digits are the fewest that keep the
 # tables of a width of 512 under one megabyte (a fifth costs 20 % of the time).
 DIGIT_SIZES = (128, 64, 64, 65)
 DIGIT_PLACES = (1, 2**7, 2**13, 2**19)
+
+# Rows of a span: no more can be stored.
+MOST_STORED_ROWS = BLOCK * DIGIT_SIZES[0]
 
 # Bits of a position's fraction per digit.
 FRACTION_BITS = 7
@@ -41,22 +46,25 @@ class DigitTables:
     Attributes:
         waves: the waves, `feature_dim` of them.
         dtype: `"float32"` or `"float64"`, the dtype of every table.
+        stored_rows: how many encodings are stored, from position 0 on; at most
+            `MOST_STORED_ROWS`.
     """
 
     waves: Waves
     dtype: str
+    stored_rows: int = 0
 
     @cached_property
-    def lanes(self) -> Lanes:
-        """Where the features of each frequency sit."""
-        return lanes_of(self.waves.turns)
+    def pairs(self) -> Pairs:
+        """The features of each frequency."""
+        return pairs_of(self.waves)
 
     @cached_property
     def block_digits(self) -> tuple[tuple[Table, Table], ...]:
         """For each digit of a block, cosines and sines, `(size, frequencies)` each."""
         return tuple(
             self._rotations(
-                [BLOCK * place * turn for turn in self.lanes.frequencies], size
+                [BLOCK * place * turn for turn in self.pairs.frequencies], size
             )
             for size, place in zip(DIGIT_SIZES, DIGIT_PLACES, strict=True)
         )
@@ -71,10 +79,27 @@ class DigitTables:
         return wave.astype(self.dtype), quadrature.astype(self.dtype)
 
     @cached_property
-    def low_digit_lanes(self) -> tuple[tuple[Table, Table], ...]:
-        """`low_digit`, lane by lane: `(64, frequencies)` each."""
-        wave, quadrature = (self.lanes.split(table) for table in self.low_digit)
+    def low_digit_of_pairs(self) -> tuple[tuple[Table, Table], ...]:
+        """`low_digit` of first and of second features: `(64, frequencies)` each."""
+        wave, quadrature = (self.pairs.split(table) for table in self.low_digit)
         return tuple(zip(wave, quadrature, strict=True))
+
+    @cached_property
+    def low_rotations(self) -> tuple[Table, Table]:
+        """Cosines and sines of the low digit alone, `(64, frequencies)` each."""
+        return self._rotations(self.pairs.frequencies, BLOCK)
+
+    @cached_property
+    def rows(self) -> Table:
+        """The first encodings, `(stored_rows, feature_dim)`: as a graph computes them.
+
+        Within the first span the rotation of a block is that of its digit; what is left
+        are the same two products and the same sum, each rounded.
+        """
+        block, low = divmod(np.arange(self.stored_rows), BLOCK)
+        cosine, sine = (self.pairs.spread(table) for table in self.block_digits[0])
+        wave, quadrature = self.low_digit
+        return wave[low] * cosine[block] + quadrature[low] * sine[block]
 
     @cached_property
     def fraction_digits(self) -> tuple[tuple[Table, Table], ...]:
@@ -88,7 +113,7 @@ class DigitTables:
         levels = -(-bits // FRACTION_BITS)
         return tuple(
             self._rotations(
-                [turn >> (FRACTION_BITS * level) for turn in self.lanes.frequencies],
+                [turn >> (FRACTION_BITS * level) for turn in self.pairs.frequencies],
                 2**FRACTION_BITS + 1,
                 -(2**FRACTION_BITS // 2),
             )
@@ -96,9 +121,9 @@ class DigitTables:
         )
 
     @cached_property
-    def radians(self) -> Table:
-        """The frequencies in radians per position, `(frequencies,)`."""
-        return radians(self.lanes.frequencies).astype(self.dtype)
+    def frequency(self) -> Table:
+        """Angular frequencies in radians per position, `(frequencies,)`."""
+        return radians(self.pairs.frequencies).astype(self.dtype)
 
     def _rotations(
         self, turns: Sequence[int], count: int, first: int = 0
@@ -119,8 +144,8 @@ def cosines_and_sines(angles: NDArray[np.uint64]) -> tuple[Table, Table]:
     eighth, quarter_bits = np.uint64(_UINT64_TURN // 8), np.uint64(62)
     quadrant = (angles + eighth) >> quarter_bits
     rest = (angles - (quadrant << quarter_bits)).view("int64")
-    radians = rest * (2 * np.pi / _UINT64_TURN)
-    cosine, sine = np.cos(radians), np.sin(radians)
+    angle = rest * (2 * np.pi / _UINT64_TURN)
+    cosine, sine = np.cos(angle), np.sin(angle)
     odd = quadrant % 2 == 1
     cosine, sine = np.where(odd, sine, cosine), np.where(odd, cosine, sine)
     np.negative(cosine, where=(quadrant == 1) | (quadrant == 2), out=cosine)

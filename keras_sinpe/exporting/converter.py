@@ -12,6 +12,7 @@ from keras_sinpe.exporting.constants import fold_constant_shapes
 from keras_sinpe.exporting.converter_log import converter_complaints, raise_complaints
 from keras_sinpe.exporting.errors import ExportError
 from keras_sinpe.exporting.loops import copy_passed_on_tensors
+from keras_sinpe.exporting.nested_names import number_nested_names
 from keras_sinpe.exporting.serving import named_call, tensor_specs
 from keras_sinpe.exporting.tf2onnx_repairs import OP_HANDLERS
 from keras_sinpe.model.signatures import Signature
@@ -62,6 +63,7 @@ def convert(
     store_captured_tensors(proto, function.get_concrete_function())
     fold_constant_shapes(proto.graph)
     copy_passed_on_tensors(proto.graph)
+    number_nested_names(proto.graph)
     _declare_interface(proto, signature, axes)
     return proto
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from keras_sinpe.exporting.errors import ExportError
+from keras_sinpe.keras_internals import layers_of
 
 UNSUPPORTED = re.compile(r"Tensorflow op \[(?P<node>.+): (?P<op>\w+)\] is not supp")
 
@@ -66,7 +67,7 @@ def raise_complaints(model: Any, complaints: list[str]) -> None:
 
 def _layer_of(model: Any, node: str) -> str:
     """The innermost layer in the path of a TensorFlow node."""
-    names = {layer.name for layer in model._flatten_layers()}
+    names = {layer.name for layer in layers_of(model)}
     for part in reversed(node.split("/")):
         # TensorFlow numbers a scope that is opened again.
         for name in (part, re.sub(r"_\d+$", "", part)):

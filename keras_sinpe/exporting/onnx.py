@@ -87,7 +87,8 @@ def export_onnx(
         The report of the check, which passed.
 
     Raises:
-        ExportError: the backend is not TensorFlow, an operator cannot be converted, the
+        BackendError: the backend is not TensorFlow.
+        ExportError: an operator cannot be converted, the
             weights exceed the 2 GB of an ONNX file, or real-valued positions meet
             float16.
         FileExistsError: the file exists and `overwrite` is false, or it is not an ONNX
@@ -111,15 +112,15 @@ def export_onnx(
         quantize_dynamic(
             "model.onnx",
             "small.onnx",
-            weight_type=QuantType.QUInt8,
             op_types_to_quantize=["MatMul"],
+            weight_type=QuantType.QUInt8,
         )
         print(check_parity(model, "small.onnx", tolerance=0.05))
         ```
 
-        Unsigned, because on processors without VNNI ONNX Runtime's sums of signed
-        products saturate: the same layers were off by 0.37. Products alone, because
-        otherwise the tables of positional encodings are rounded as well.
+        Weights without a sign, because ONNX Runtime saturates signed ones on
+        processors with AVX2 but without VNNI; products of matrices alone, because it
+        would round the tables of an encoding, too.
 
     Example:
     >>> import os, tempfile, keras, onnxruntime
@@ -136,7 +137,7 @@ def export_onnx(
     check_options(
         batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
     )
-    require_tensorflow()
+    require_tensorflow("Export")
     check_model(model)
     check_size(model)
     with staged_file(filepath, overwrite) as stage:

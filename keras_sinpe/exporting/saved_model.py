@@ -72,7 +72,7 @@ def export_saved_model(
         The report of the check, which passed.
 
     Raises:
-        ExportError: the backend is not TensorFlow.
+        BackendError: the backend is not TensorFlow.
         FileExistsError: the directory exists and `overwrite` is false, or it is not a
             SavedModel.
         FileNotFoundError: the folder does not exist.
@@ -99,7 +99,7 @@ def export_saved_model(
     check_options(
         batch_sizes=batch_sizes, lengths=lengths, inputs=inputs, tolerance=tolerance
     )
-    require_tensorflow()
+    require_tensorflow("Export")
     import tensorflow as tf
 
     check_model(model)

@@ -9,7 +9,8 @@ from keras import ops
 from keras_sinpe.arguments import positive_integer
 from keras_sinpe.engine.waves import WaveParameters
 from keras_sinpe.layers.call_arguments import check_numbers
-from keras_sinpe.layers.wave_layer import WaveLayer
+from keras_sinpe.layers.known_values import known_numbers
+from keras_sinpe.layers.wave_layer import STORED_ROWS, WaveLayer
 
 
 @keras.saving.register_keras_serializable(package="keras_sinpe")
@@ -29,6 +30,9 @@ class SinusoidalEmbedding(WaveLayer):
     ... )
     >>> keras.ops.convert_to_numpy(timestep(keras.ops.array([0, 999]))).shape
     (2, 320)
+    >>> days = keras_sinpe.SinusoidalEmbedding(4, position_scale=1 / 86_400_000)
+    >>> tuple(days([1_700_000_000_000]).shape)  # milliseconds since 1970
+    (1, 4)
 
     Args:
         output_dim: positive integer, the number of features.
@@ -43,12 +47,15 @@ class SinusoidalEmbedding(WaveLayer):
             `first_position` is added.
         output_scale: see there.
         periods: see there.
+        stored_rows: see there.
         **kwargs: `name`, `dtype`, `trainable`, as of every Keras layer.
 
     Call arguments:
-        inputs: tensor of any shape: integers within int32, or real numbers (float32
-            or float64, up to 2**31 - 128 in size) through which gradients flow.
-            Numbers outside give NaN.
+        inputs: number, list or tensor of any shape: integers within int32, or real
+            numbers (float32 or float64, up to 2**31 - 128 in size) through which
+            gradients flow. 64-bit numbers are scaled by a `position_scale` below 1
+            before that limit counts. Numbers outside are an error where Python knows
+            them, and NaN in tensors. Dates are divided by a unit first.
 
     Returns:
         Tensor of shape `(*inputs.shape, output_dim)` and the layer's compute dtype.
@@ -72,6 +79,7 @@ class SinusoidalEmbedding(WaveLayer):
         position_scale: float = 1.0,
         output_scale: float | str = 1.0,
         periods: Sequence[float] | None = None,
+        stored_rows: int = STORED_ROWS,
         **kwargs: Any,
     ) -> None:
         parameters = WaveParameters(
@@ -86,11 +94,16 @@ class SinusoidalEmbedding(WaveLayer):
             output_scale=output_scale,
             periods=periods,
         )
-        super().__init__(parameters, **kwargs)
+        super().__init__(parameters, stored_rows=stored_rows, **kwargs)
         self.output_dim = positive_integer("output_dim", output_dim)
         self.supports_masking = True
         self.make_tables(self.output_dim)
         self.built = True
+
+    def __call__(self, inputs: Any, **kwargs: Any) -> Any:
+        """Looks at what Python knows before Keras makes tensors of it."""
+        inputs = known_numbers("inputs", inputs, self.far_bits)
+        return super().__call__(inputs, **kwargs)
 
     def call(self, inputs: Any) -> Any:
         """The features of every number."""

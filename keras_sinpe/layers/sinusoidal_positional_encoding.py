@@ -8,19 +8,19 @@ import keras
 from keras import ops
 
 from keras_sinpe.arguments import boolean, finite_number, is_word
-from keras_sinpe.engine.rotation import encode_range
+from keras_sinpe.engine.encode import dtype_of, encode_offsets, encode_sequence
 from keras_sinpe.engine.waves import WaveParameters
+from keras_sinpe.keras_internals import mask_of
 from keras_sinpe.layers.call_arguments import (
-    WIDE_INTEGERS,
     as_tensor,
     check_mask,
     check_positions,
     check_sequence,
     check_sequence_shape,
     check_start_index,
-    dtype_of,
 )
-from keras_sinpe.layers.wave_layer import WaveLayer
+from keras_sinpe.layers.known_values import known_mask, known_numbers, known_start
+from keras_sinpe.layers.wave_layer import STORED_ROWS, WaveLayer
 
 
 @keras.saving.register_keras_serializable(package="keras_sinpe")
@@ -72,18 +72,28 @@ class SinusoidalPositionalEncoding(WaveLayer):
             tokens get the position of the token before them, or `start_index`. When
             decoding, `start_index` is the number of tokens kept so far.
         zero_masked: whether masked tokens get an encoding of zeros.
+        stored_rows: integer from 0 to 8192. The encodings of as many positions from 0
+            on are stored, 4 bytes a number, and looked up where a call needs no other:
+            the same numbers, and half the time or less, for a model that is
+            exported and serves short sequences. Graphs choose by one condition, which
+            XLA does not differentiate: train with 0.
         **kwargs: `name`, `dtype`, `trainable`, as of every Keras layer.
 
     Call arguments:
-        inputs: float tensor of shape `(batch, length, feature_dim)`.
+        inputs: float tensor of shape `(batch, length, feature_dim)`, or with more axes
+            between batch and length.
         start_index: the position of the first token: integer, or integer tensor of
-            shape `()` or `(batch,)`. To decode step by step, pass the step. An int64
-            start whose positions leave int32 gives NaN there.
-        positions: the positions themselves, of shape `(length,)` or
-            `(batch, length)`: integers within int32, or real numbers (float32 or
-            float64, up to 2**31 - 128 in size) through which gradients flow. Values
-            outside give NaN. Excludes `start_index`.
-        mask: boolean tensor of shape `(batch, length)`; by default the inputs' own.
+            shape `()` or `(batch,)`. To decode step by step, pass the step. Positions
+            that leave int32 are an error where Python knows them (numbers, lists,
+            NumPy), and NaN where a tensor or a free length hides them.
+        positions: the positions themselves, of shape `(length,)` or `(batch, length)`,
+            or of the inputs' shape without its last axis: integers within int32, or
+            real numbers (float32 or float64, up to 2**31 - 128 in size) through which
+            gradients flow. 64-bit numbers are scaled by a `position_scale` below 1
+            before that limit counts. Values outside are an error where Python knows
+            them, and NaN in tensors. Excludes `start_index`.
+        mask: boolean tensor of the inputs' shape without its last axis, or integers 0
+            and 1; by default the inputs' own. In a graph any integer but 0 counts.
 
     Returns:
         Tensor of the inputs' shape and the layer's compute dtype.
@@ -111,6 +121,7 @@ class SinusoidalPositionalEncoding(WaveLayer):
         learned_scale: bool = False,
         positions_from_mask: bool = False,
         zero_masked: bool = False,
+        stored_rows: int = STORED_ROWS,
         **kwargs: Any,
     ) -> None:
         parameters = WaveParameters(
@@ -125,7 +136,7 @@ class SinusoidalPositionalEncoding(WaveLayer):
             output_scale=output_scale,
             periods=periods,
         )
-        super().__init__(parameters, **kwargs)
+        super().__init__(parameters, stored_rows=stored_rows, **kwargs)
         if not is_word(input_scale, "sqrt_dim"):
             expected = 'a finite number or "sqrt_dim"'
             input_scale = finite_number("input_scale", input_scale, expected)
@@ -146,6 +157,28 @@ class SinusoidalPositionalEncoding(WaveLayer):
             )
         self.built = True
 
+    def __call__(
+        self,
+        inputs: Any,
+        start_index: Any = 0,
+        positions: Any = None,
+        mask: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Looks at what Python knows before Keras makes tensors of it."""
+        shape = tuple(getattr(inputs, "shape", ()))
+        length = shape[-2] if len(shape) > 2 else None
+        given = {
+            "start_index": known_start(start_index, length),
+            "positions": known_numbers("positions", positions, self.far_bits),
+            "mask": known_mask(mask),
+        }
+        # Keras saves with a model what a call was given.
+        for name, value in given.items():
+            if value is not None and not (isinstance(value, int) and value == 0):
+                kwargs[name] = value
+        return super().__call__(inputs, **kwargs)
+
     def call(
         self,
         inputs: Any,
@@ -156,35 +189,24 @@ class SinusoidalPositionalEncoding(WaveLayer):
         """The inputs, scaled, plus the encoding of their positions."""
         positions, mask = self._check_call(inputs, start_index, positions, mask)
         dtype = self.encoding_dtype
-        encoding = self._encoding(inputs, start_index, positions, mask)
-        if self.zero_masked:
-            encoding = ops.where(ops.expand_dims(mask, -1), encoding, 0.0)
-        if self.learned_scale:
-            encoding = encoding * ops.cast(self.scale, dtype)
         scaled = ops.cast(inputs, dtype)
         if self.input_scale != 1.0:
             scaled = scaled * self._input_factor()
-        return ops.cast(scaled + encoding, self.compute_dtype)
 
-    def _encoding(
-        self, inputs: Any, start_index: Any, positions: Any, mask: Any
-    ) -> Any:
-        # Starts of 64 bits may lie beyond int32: their positions are looked at singly.
-        wide = not isinstance(start_index, int) and dtype_of(start_index) in (
-            WIDE_INTEGERS
-        )
-        dtype = dtype_of(start_index) if wide else "int32"
-        if not isinstance(start_index, int):
-            start_index = ops.cast(start_index, dtype)
-        if self.positions_from_mask:
-            counted = ops.cumsum(ops.cast(mask, dtype), axis=1) - 1
-            positions = ops.maximum(counted, 0) + _column(start_index)
+        def add(encoding: Any) -> Any:
+            if self.zero_masked:
+                encoding = ops.where(ops.expand_dims(mask, -1), encoding, 0.0)
+            if self.learned_scale:
+                encoding = encoding * ops.cast(self.scale, dtype)
+            return ops.cast(scaled + encoding, self.compute_dtype)
+
         if positions is not None:
-            return self.encode(positions)
-        length = ops.shape(inputs)[1]
-        if not wide and len(getattr(start_index, "shape", ())) == 0:
-            return encode_range(self.tables, start_index, length)
-        return self.encode(_column(start_index) + ops.arange(length, dtype=dtype))
+            return add(self.encode(positions))
+        start = _leading(start_index, len(inputs.shape) - 1)
+        if self.positions_from_mask:
+            counted = ops.cumsum(ops.cast(mask, "int32"), axis=-1) - 1
+            return add(encode_offsets(self.tables, start, ops.maximum(counted, 0)))
+        return encode_sequence(self.tables, start, ops.shape(inputs)[-2], add)
 
     def _input_factor(self) -> float:
         if self.input_scale == "sqrt_dim":
@@ -201,10 +223,12 @@ class SinusoidalPositionalEncoding(WaveLayer):
             positions = as_tensor(positions)
             check_positions(positions, inputs)
         if mask is None:
-            mask = getattr(inputs, "_keras_mask", None)
+            mask = mask_of(inputs)
         if mask is not None:
             mask = as_tensor(mask)
             check_mask(mask, inputs)
+            if dtype_of(mask) != "bool":
+                mask = ops.not_equal(mask, 0)
         if mask is None and (self.positions_from_mask or self.zero_masked):
             raise ValueError(
                 "`mask` must be given when `positions_from_mask` or `zero_masked` is "
@@ -246,8 +270,8 @@ class SinusoidalPositionalEncoding(WaveLayer):
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
 
 
-def _column(start_index: Any) -> Any:
-    """A `(batch,)` start as `(batch, 1)`; scalars as they are."""
+def _leading(start_index: Any, rank: int) -> Any:
+    """A `(batch,)` start with as many axes as the positions; scalars as they are."""
     if isinstance(start_index, int) or len(start_index.shape) == 0:
         return start_index
-    return ops.expand_dims(start_index, -1)
+    return ops.reshape(start_index, (-1, *[1] * (rank - 1)))

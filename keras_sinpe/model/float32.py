@@ -11,6 +11,8 @@ from typing import Any
 
 import keras
 
+from keras_sinpe.keras_internals import layers_of
+
 FLOAT32 = "float32"
 OTHER_FLOATS = ("float16", "bfloat16", "float64")
 
@@ -87,7 +89,7 @@ def _is_other(dtype: Any) -> bool:
 
 
 def _layers(model: Any) -> Iterator[Any]:
-    yield from model._flatten_layers()
+    yield from layers_of(model)
 
 
 @contextmanager

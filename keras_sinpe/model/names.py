@@ -8,12 +8,14 @@ from typing import Any
 
 import keras
 
+from keras_sinpe.keras_internals import maker_of
+
 
 def own_name(spec: Any) -> str | None:
     """The name that an input has by itself, if any."""
     # An unnamed input tensor is numbered anew in each process, its layer is not.
-    history = getattr(spec, "_keras_history", None)
-    return history.operation.name if history else getattr(spec, "name", None)
+    maker = maker_of(spec)
+    return maker.name if maker is not None else getattr(spec, "name", None)
 
 
 def argument_name(model: Any, path: tuple[Any, ...]) -> str:
@@ -28,7 +30,7 @@ def output_layers(model: Any) -> list[str]:
     if not isinstance(model, keras.Function | keras.Sequential):
         return []
     tensors = keras.tree.flatten(model.outputs or [])
-    return [tensor._keras_history.operation.name for tensor in tensors]
+    return [maker_of(tensor).name for tensor in tensors]
 
 
 def path_name(path: tuple[Any, ...]) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import keras
 
+from keras_sinpe.keras_internals import calls_of, layers_of
 from keras_sinpe.model.signatures import Signature
 
 
@@ -36,16 +37,17 @@ def integer_limits(model: Any, signature: Signature) -> dict[str, int]:
 
 
 def _vocabularies(layer: Any) -> list[int]:
-    sublayers = layer._flatten_layers() if hasattr(layer, "_flatten_layers") else []
-    return [s.input_dim for s in sublayers if isinstance(s, keras.layers.Embedding)]
+    return [
+        s.input_dim for s in layers_of(layer) if isinstance(s, keras.layers.Embedding)
+    ]
 
 
 def _reached(model: Any, sources: list[Any]) -> list[int]:
     """Walk the graph of `model` from `sources`, and into the models it calls."""
     carried, sizes = {id(tensor) for tensor in sources}, []
     for operation in model.operations:
-        for node in operation._inbound_nodes:
-            taken = [i for i, t in enumerate(node.input_tensors) if id(t) in carried]
+        for sources, results in calls_of(operation):
+            taken = [i for i, t in enumerate(sources) if id(t) in carried]
             if not taken:
                 continue
             if isinstance(operation, keras.Function):
@@ -55,5 +57,5 @@ def _reached(model: Any, sources: list[Any]) -> list[int]:
                 found = _vocabularies(operation)
             sizes += found
             if not found:
-                carried |= {id(tensor) for tensor in node.output_tensors}
+                carried |= {id(tensor) for tensor in results}
     return sizes

@@ -69,7 +69,8 @@ def check_padding(
     Raises:
         TypeError: `model` is not a Keras model, `extra_padding` not an integer, or
             `tolerance` not a number.
-        ValueError: the backend is not TensorFlow, nothing marks the padding, the
+        BackendError: the backend is not TensorFlow.
+        ValueError: nothing marks the padding, the
             inputs do not fit, a number is out of range, or two equal runs differ.
 
     >>> import keras

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 import numpy as np
 
+from keras_sinpe.model.backend import require_tensorflow
 from keras_sinpe.model.signatures import Signature, check_model, read_signature
 from keras_sinpe.padding.comparison import Run
 from keras_sinpe.padding.refusals import refuse_unknown_ids
@@ -35,12 +36,7 @@ class Subject:
         padding_id: int | Mapping[str, int] | None,
         seed: int,
     ) -> None:
-        if keras.backend.backend() != "tensorflow":
-            raise ValueError(
-                "The backend must be TensorFlow: save the model and load it with "
-                "KERAS_BACKEND=tensorflow. "
-                f"Received: backend={keras.backend.backend()!r}"
-            )
+        require_tensorflow("A padding check")
         self.rng = np.random.default_rng(seed)
         check_model(model)
         self._model = model

@@ -10,6 +10,8 @@ from typing import Any
 import keras
 import numpy as np
 
+from keras_sinpe.keras_internals import is_of_keras, mask_of, set_mask
+
 
 @dataclass(eq=False)
 class Call:
@@ -37,7 +39,7 @@ class Call:
     @property
     def is_opaque(self) -> bool:
         """Whether the layer is Keras's own: what it does inside is its own affair."""
-        return type(self.layer).__module__.startswith("keras.src.layers.")
+        return is_of_keras(self.layer)
 
 
 @dataclass
@@ -76,9 +78,9 @@ class Trace:
         finally:
             self._open.pop()
         outputs = self._replace_padding(call, outputs)
-        call.masks_after = [read_mask(tensor) for tensor in call.inputs]
+        call.masks_after = [mask_of(tensor) for tensor in call.inputs]
         call.outputs = eager_tensors(outputs)
-        call.output_masks = [read_mask(tensor) for tensor in call.outputs]
+        call.output_masks = [mask_of(tensor) for tensor in call.outputs]
         self._note_new_masks(call, kwargs)
         self.calls.append(call)
         return outputs
@@ -87,7 +89,7 @@ class Trace:
         parent = self._open[-1] if self._open else None
         names = [call.layer.name for call in self._open[1:]]
         inputs = eager_tensors((args, kwargs))
-        masks = [read_mask(tensor) for tensor in inputs]
+        masks = [mask_of(tensor) for tensor in inputs]
         return Call(layer, "/".join([*names, layer.name]), parent, inputs, masks)
 
     def _replace_padding(self, call: Call, outputs: Any) -> Any:
@@ -105,7 +107,7 @@ class Trace:
         self.replaced = True
         row = keras.ops.cast(self.padding_row(outputs.shape[-1]), outputs.dtype)
         replaced = keras.ops.where(padded[..., None], row, outputs)
-        replaced._keras_mask = read_mask(outputs)
+        set_mask(replaced, mask_of(outputs))
         return replaced
 
     def _padded(self, layer: Any, ids: np.ndarray) -> np.ndarray | None:
@@ -123,11 +125,6 @@ class Trace:
         for mask in call.output_masks:
             if mask is not None and len(mask.shape) == 2 and hasattr(mask, "numpy"):
                 self.masks.append(np.asarray(mask, bool))
-
-
-def read_mask(tensor: Any) -> Any:
-    """The Keras mask that travels on `tensor`, or `None`."""
-    return getattr(tensor, "_keras_mask", None)
 
 
 def eager_tensors(structure: Any) -> list[Any]:

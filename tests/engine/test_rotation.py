@@ -7,13 +7,24 @@ from exactness import INTEGER_TOLERANCE, REAL_TOLERANCE, as_float64, assert_exac
 from keras import ops
 
 from keras_sinpe import reference
+from keras_sinpe.engine.digit_products import split
 from keras_sinpe.engine.digit_tables import DigitTables
-from keras_sinpe.engine.rotation import encode_integers, encode_range, encode_reals
+from keras_sinpe.engine.rotation import (
+    encode_integers,
+    encode_range,
+    encode_reals,
+    rotate_integers,
+    rotate_range,
+    rotate_reals,
+)
 from keras_sinpe.engine.waves import WaveParameters
 
 FIRST, LAST = -(2**31), 2**31 - 1
 CORNERS = [FIRST, FIRST + 1, -(2**30), -(2**25), -5000, -65, -64, -63, -1, 0, 1, 63, 64]
 CORNERS += [65, 8191, 8192, 2**19, 2**24 + 1, 10**6, 2**25, 2**30, LAST - 1, LAST]
+CORNERS += [-8193, -8192, -8191, -(2**24) - 1, 2**31 - 8193, 2**31 - 8192]
+LENGTHS = [0, 1, 2, 63, 64, 65, 127, 128, 129, 300]
+STARTS = [0, 1, 63, 64, 8000, -1, -64, -200, -8200, FIRST, LAST - 299]
 
 
 def tables_of(width, **parameters):
@@ -91,14 +102,59 @@ def test_reals_that_are_no_position_give_nan_and_leave_their_neighbours_alone(
     assert np.isfinite(received[[0, 2]]).all()
 
 
-@pytest.mark.parametrize("length", [0, 1, 2, 63, 64, 65, 127, 128, 129, 300])
-@pytest.mark.parametrize("start", [0, 1, 63, 64, -1, -64, -200, FIRST, LAST - 299])
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("start", STARTS)
 def test_a_range_equals_its_integers_bit_for_bit(start, length):
-    tables = tables_of(10)
-    expected = encode_integers(tables, integers(start + np.arange(length)))
+    assert_ranges_equal_their_integers(tables_of(10), start, length)
+
+
+@pytest.mark.float64
+@pytest.mark.parametrize("length", LENGTHS)
+def test_ranges_equal_their_integers_where_integers_have_64_bits_too(length):
+    assert_ranges_equal_their_integers(tables_of(10), 70, length)
+
+
+def assert_ranges_equal_their_integers(tables, start, length):
+    positions = integers(start + np.arange(length))
+    expected = as_float64(encode_integers(tables, positions))
+    turned = [as_float64(part) for part in rotate_integers(tables, positions)]
     for kind in (start, ops.convert_to_tensor(start, "int32")):
         received = encode_range(tables, kind, length)
-        np.testing.assert_array_equal(as_float64(received), as_float64(expected))
+        np.testing.assert_array_equal(as_float64(received), expected)
+        for part, same in zip(rotate_range(tables, kind, length), turned, strict=True):
+            np.testing.assert_array_equal(as_float64(part), same)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_rotations_are_the_waves_without_phase_and_amplitude(convention):
+    parameters = CONVENTIONS[convention] | {"first_position": 0, "output_scale": 1.0}
+    parameters |= {"layout": "halves", "cos_first": True}
+    times = np.array([0.25, 19700.25, -3.75, 2**24], "float32")
+    for positions, rotate, given, tolerance in (
+        (CORNERS, rotate_integers, integers, INTEGER_TOLERANCE),
+        (times, rotate_reals, reals, REAL_TOLERANCE),
+    ):
+        received = rotate(tables_of(8, **parameters), given(positions))
+        expected = np.split(reference.encode(positions, 8, **parameters), 2, axis=-1)
+        for part, exact in zip(received, expected, strict=True):
+            assert_exact(part, exact, tolerance)
+
+
+@pytest.mark.parametrize("rotate", [rotate_integers, rotate_reals])
+def test_rotations_of_any_shape_of_positions_get_one_axis_more(rotate):
+    given = integers if rotate is rotate_integers else reals
+    for part in rotate(tables_of(7), given(np.zeros((3, 2)))):
+        assert tuple(part.shape) == (3, 2, 4)
+
+
+def test_every_position_of_int32_is_split_into_digits():
+    random = np.random.default_rng(4).integers(FIRST, LAST, 100_000)
+    edges = [8192 * k + off for k in range(-(2**18), 2**18, 257) for off in (-1, 0, 1)]
+    positions = np.concatenate([CORNERS, random, np.clip(edges, FIRST, LAST)])
+    span, within, low = map(as_float64, split(integers(positions)))
+    np.testing.assert_array_equal(8192 * span + 64 * within + low, positions)
+    assert 0 <= within.min() <= within.max() == 127
+    assert 0 <= low.min() <= low.max() == 63
 
 
 @pytest.mark.parametrize("encode", [encode_integers, encode_reals])

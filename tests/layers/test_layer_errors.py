@@ -24,7 +24,10 @@ def symbol(*shape, dtype="float32"):
     return keras.KerasTensor(shape, dtype=dtype)
 
 
-RANK = "`inputs` must have shape (batch, length, feature_dim). Received: inputs.shape="
+RANK = (
+    "`inputs` must have shape (batch, length, feature_dim), or more axes between batch "
+    "and length. Received: inputs.shape="
+)
 WIDTH = "`inputs` must have the width the layer was built for, 8. Received: "
 IDS = (
     "`inputs` must be floating point embeddings, not token ids. "
@@ -37,7 +40,7 @@ UNKNOWN = (
 
 INPUTS = {
     "rank 2": (ValueError, inputs(2, 8), RANK + "(2, 8)"),
-    "rank 4": (ValueError, inputs(1, 2, 3, 8), RANK + "(1, 2, 3, 8)"),
+    "rank 1": (ValueError, inputs(8), RANK + "(8,)"),
     "symbolic rank 2": (ValueError, symbol(None, 8), RANK + "(None, 8)"),
     "token ids": (TypeError, inputs(2, 3, 8, dtype="int32"), IDS),
     "symbolic token ids": (TypeError, symbol(None, None, 8, dtype="int32"), IDS),
@@ -108,7 +111,10 @@ def test_a_start_index_of_reals_is_refused():
     assert str(caught.value) == f"{START} Received: start_index={start_index!r}"
 
 
-SHAPES = "`positions` must have shape (length,) or (batch, length). Received: "
+SHAPES = (
+    "`positions` must have shape (length,), or that of the inputs without their last "
+    "axis. Received: "
+)
 DTYPES = (
     "`positions` must be integers, float32 or float64: half precision holds no "
     "odd integer beyond 2048. Received: positions.dtype="
@@ -131,6 +137,59 @@ def test_positions_that_do_not_fit_are_refused(case):
     with pytest.raises(error) as caught:
         keras_sinpe.SinusoidalPositionalEncoding()(inputs(2, 3, 8), positions=positions)
     assert str(caught.value) == sentence
+
+
+REACH = (
+    "must be integers within int32, or real numbers up to 2**31 - 128 in size; where "
+    "the backend holds 64 bits, they are scaled by `position_scale` before that counts."
+)
+DATES = (
+    "must be numbers, not dates or durations: divide by a unit, as in "
+    '(dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D").'
+)
+JOIN = (
+    "must be one array or tensor: pad lists of unequal lengths, and join symbolic "
+    "tensors with `keras.ops.stack`."
+)
+DAY = np.datetime64("2024-02-29")
+FAR = 2.0**31
+NUMBERS = {
+    "integers beyond": (ValueError, np.array([1, 2**31, 2]), REACH, f"number {2**31}"),
+    "integers before": (ValueError, [-(2**31) - 1, 2, 2**31 - 1], REACH, "-2147483649"),
+    "huge integers": (ValueError, np.array([1, 2**63, 2], "uint64"), REACH, f"{2**63}"),
+    "reals beyond": (ValueError, [1.5, FAR, np.nan], REACH, f"number {FAR}"),
+    "reals before": (ValueError, np.array([-FAR, 1, 1], "float32"), REACH, f"{-FAR}"),
+    "infinite": (ValueError, [1, 2, float("-inf")], REACH, "the number -inf"),
+    "dates": (TypeError, np.array([DAY] * 3), DATES, "dtype=datetime64[D]"),
+    "durations": (TypeError, [DAY - DAY] * 3, DATES, "dtype=timedelta64[D]"),
+    "strings": (TypeError, ["1", "2", "3"], "must be integers, float32", "dtype=str"),
+    "nothings": (TypeError, [None] * 3, "must be integers, float32", "dtype=object"),
+    "a string": (TypeError, "123", "must be a tensor of integers or reals.", "'123'"),
+    "ragged lists": (TypeError, [[1, 2, 3], [4, 5]], JOIN, "[[1, 2, 3], [4, 5]]"),
+    "symbols": (TypeError, [symbol(3)] * 2, JOIN, "[<KerasTensor"),
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_known_numbers_that_are_no_positions_are_refused(case):
+    error, given, expected, received = NUMBERS[case]
+    with pytest.raises(error) as caught:
+        keras_sinpe.SinusoidalPositionalEncoding()(inputs(2, 3, 8), positions=given)
+    assert str(caught.value).startswith(f"`positions` {expected}")
+    assert "Received: positions" in str(caught.value)
+    assert received in str(caught.value)
+    with pytest.raises(error) as caught:
+        keras_sinpe.SinusoidalEmbedding(8)(given)
+    assert str(caught.value).startswith(f"`inputs` {expected}")
+    assert received in str(caught.value)
+
+
+def test_the_sentence_about_numbers_out_of_range_is_whole():
+    with pytest.raises(ValueError, match="int32") as caught:
+        keras_sinpe.SinusoidalEmbedding(8)(2**31)
+    assert str(caught.value) == (
+        f"`inputs` {REACH} Received: inputs with the number {2**31}"
+    )
 
 
 @pytest.mark.parametrize("start_index", [1, -1])
@@ -184,9 +243,59 @@ def test_a_mask_of_another_shape_is_refused(shape, parameters):
     with pytest.raises(ValueError, match="mask") as caught:
         layer(inputs(2, 3, 8), mask=np.ones(shape, bool))
     assert str(caught.value) == (
-        "`mask` must have shape (batch, length). Received: "
+        "`mask` must have the shape of the inputs without their last axis, "
+        "(batch, length). Received: "
         f"mask.shape={shape} with inputs.shape=(2, 3, 8)"
     )
+
+
+COUNTS = (
+    "`mask` must be boolean, or integers 0 and 1, true for the tokens that count. "
+    "Received: mask with the number "
+)
+NO_MASK = (
+    "`mask` must be boolean, true for the tokens that count; a mask of floats to add "
+    "to scores is none. Received: mask.dtype="
+)
+MASKS = {
+    "ids": (ValueError, np.array([[0, 3, 4]], "int32"), f"{COUNTS}3"),
+    "bytes": (ValueError, np.array([[255, 0, 1]], "uint8"), f"{COUNTS}255"),
+    "a list of ids": (ValueError, [[3, 4, 5]], f"{COUNTS}3"),
+    "a tensor of ids": (ValueError, ops.array([[-1, 0, 1]], "int32"), f"{COUNTS}-1"),
+    "scores": (TypeError, inputs(1, 3), f"{NO_MASK}float32"),
+    "a tensor of scores": (TypeError, ops.zeros((1, 3)), f"{NO_MASK}float32"),
+    "nothings": (TypeError, [[None] * 3], f"{NO_MASK}object"),
+}
+
+
+@pytest.mark.parametrize("case", MASKS)
+@pytest.mark.parametrize("parameters", [{}, {"positions_from_mask": True}], ids=str)
+def test_a_mask_that_says_more_than_yes_and_no_is_refused(case, parameters):
+    error, mask, sentence = MASKS[case]
+    layer = keras_sinpe.SinusoidalPositionalEncoding(**parameters)
+    with pytest.raises(error) as caught:
+        layer(inputs(1, 3, 8), mask=mask)
+    assert str(caught.value) == sentence
+
+
+LAYERS = [
+    keras_sinpe.SinusoidalPositionalEncoding,
+    lambda **kwargs: keras_sinpe.SinusoidalEmbedding(8, **kwargs),
+]
+
+
+@pytest.mark.parametrize("policy", ["int32", "uint8", "bool"])
+@pytest.mark.parametrize("make", LAYERS)
+def test_a_policy_that_is_no_float_is_refused(make, policy):
+    sentence = f"`dtype` must be a floating point policy. Received: dtype={policy!r}"
+    with pytest.raises(ValueError, match="policy") as caught:
+        make(dtype=policy)
+    assert str(caught.value) == sentence
+    layer = make()
+    layer.dtype_policy = policy
+    with pytest.raises(ValueError, match="policy") as caught:
+        layer(inputs(2, 3, 8))
+    assert str(caught.value) == sentence
 
 
 CONSTRUCTION = [

@@ -176,17 +176,16 @@ def test_stacked_attention_with_an_explicit_mask_never_reads_padding():
     assert np.abs(after - before)[:, 3:].max() > 1
 
 
-def test_a_mask_to_add_to_scores_is_refused():
-    layer = keras_sinpe.SinusoidalPositionalEncoding(zero_masked=True)
-    scores = np.array([[0.0, 0.0, -1e9]], "float32")
-    with pytest.raises(TypeError, match="must be boolean, true for the tokens"):
-        layer(ops.zeros((1, 3, 2)), mask=ops.array(scores))
-
-
-def test_a_mask_may_be_a_list():
-    layer = keras_sinpe.SinusoidalPositionalEncoding(zero_masked=True)
-    received = as_float64(layer(ops.zeros((1, 2, 2)), mask=[[True, False]]))
-    np.testing.assert_array_equal(received, [[[0, 1], [0, 0]]])
+@pytest.mark.parametrize("dtype", ["bool", "int32", "uint8", "int8"])
+def test_a_mask_may_hold_booleans_or_zeros_and_ones_in_any_form(dtype):
+    layer = keras_sinpe.SinusoidalPositionalEncoding(
+        zero_masked=True, positions_from_mask=True
+    )
+    expected = np.where(MASK[..., None], reference.encode(COUNTED, 4), 0)
+    array = MASK.astype(dtype)
+    for mask in (array, array.tolist(), ops.convert_to_tensor(array)):
+        received = layer(np.zeros((5, 5, 4), "float32"), mask=mask)
+        assert_exact(received, expected, INTEGER_TOLERANCE)
 
 
 @pytest.mark.parametrize("name", ["input_scale", "output_scale"])

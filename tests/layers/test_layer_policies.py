@@ -114,3 +114,21 @@ def test_symbolic_outputs_have_the_real_shape_and_dtype(policy, shape):
     assert tuple(real.shape) == (2, 5, 6)
     assert keras.backend.standardize_dtype(real.dtype) == symbolic.dtype
     assert keras.layers.Dense(3)(symbolic).shape == (*shape[:2], 3)
+
+
+@pytest.mark.float64
+def test_a_policy_set_after_the_build_gets_tables_of_its_own():
+    positional = keras_sinpe.SinusoidalPositionalEncoding()
+    embedding = keras_sinpe.SinusoidalEmbedding(6, position_scale=0.25)
+    positional.build((None, None, 6))
+    # Products of two rotations, each exact to float64.
+    for policy, tolerance in {"float64": 1e-12, "float32": 5e-7}.items():
+        for layer in (positional, embedding):
+            layer.dtype_policy = policy
+        received = positional(ops.zeros((2, 5, 6)), start_index=70001)
+        assert keras.backend.standardize_dtype(received.dtype) == policy
+        expected = np.stack([reference.encode(70001 + np.arange(5), 6)] * 2)
+        assert_exact(received, expected, tolerance)
+        for position in (70001, 2**32 + 3):
+            expected = reference.encode(np.array(position), 6, position_scale=0.25)
+            assert_exact(embedding(position), expected, 2 * tolerance)

@@ -28,6 +28,7 @@ DEFAULTS = {
     "learned_scale": False,
     "positions_from_mask": False,
     "zero_masked": False,
+    "stored_rows": 0,
 }
 
 # Another value for each argument, and for those of every Keras layer.
@@ -46,6 +47,7 @@ CHANGED = {
     "learned_scale": True,
     "positions_from_mask": True,
     "zero_masked": True,
+    "stored_rows": np.int64(512),
     "name": "places",
     "dtype": "mixed_bfloat16",
     "trainable": False,

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from fed_artifacts import FLOAT32_TOLERANCE, MODELS, RUNTIMES, run
+from fed_artifacts import MODELS, RUNTIMES, run
 from shipping_page import snippets
 
 RUNNER = ("node", RUNTIMES / "run_browser.mjs")
@@ -14,7 +14,7 @@ RUNNER = ("node", RUNTIMES / "run_browser.mjs")
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_browser_computes_what_keras_computes(model, measure):
-    assert measure(RUNNER, model, "model.onnx") <= FLOAT32_TOLERANCE
+    assert measure(RUNNER, model, "model.onnx") <= MODELS[model]
 
 
 @pytest.fixture

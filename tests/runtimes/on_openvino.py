@@ -1,7 +1,7 @@
 """OpenVINO, from the ONNX file and from the SavedModel, in both precisions."""
 
 import pytest
-from fed_artifacts import FLOAT32_TOLERANCE, MODELS, RUNTIMES, mean_error, python_of
+from fed_artifacts import MODELS, RUNTIMES, mean_error, python_of
 from shipping_page import run_snippet, snippets
 
 DEFAULT_PRECISION = (python_of("openvino"), RUNTIMES / "run_openvino.py")
@@ -17,7 +17,7 @@ SHARE_OF_THE_ERROR_WITHOUT_ENCODING = 1.25
 @pytest.mark.parametrize("name", ARTIFACTS)
 @pytest.mark.parametrize("model", MODELS)
 def test_openvino_computes_what_keras_computes(model, name, measure):
-    assert measure(FLOAT32, model, name) <= FLOAT32_TOLERANCE
+    assert measure(FLOAT32, model, name) <= MODELS[model]
 
 
 @pytest.mark.parametrize("name", ARTIFACTS)

@@ -5,7 +5,7 @@ import numpy as np
 import onnxruntime
 import pytest
 import tensorflow as tf
-from exactness import INTEGER_TOLERANCE, assert_exact
+from exactness import INTEGER_TOLERANCE, REAL_TOLERANCE, assert_exact
 from peer_vectors import PEER_TOLERANCE, PLAIN, expected, positions
 
 import keras_sinpe
@@ -104,3 +104,21 @@ def test_onnx_runtime_gives_the_rows_of_the_peer(peers_session, name):
     }
     (received,) = peers_session.run([output_of(name)], feeds)
     assert_exact(received, expected(PLAIN[name])[None], PEER_TOLERANCE)
+
+
+MILLISECONDS = np.array([[1_700_000_000_123, -1_700_000_000_123, 86_400_001, -7]])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_onnx_runtime_encodes_milliseconds_since_1970_as_days(tmp_path, dtype):
+    numbers = keras.Input((None,), dtype=dtype, name="numbers")
+    layer = keras_sinpe.SinusoidalEmbedding(8, position_scale=1 / 86_400_000)
+    path = tmp_path / "days.onnx"
+    keras_sinpe.export_onnx(keras.Model(numbers, layer(numbers)), path)
+    session = onnxruntime.InferenceSession(
+        str(path), providers=["CPUExecutionProvider"]
+    )
+    (received,) = session.run(None, {"numbers": MILLISECONDS.astype(dtype)})
+    # 19,676 days in float64 err by 4e-12.
+    expected = reference.encode(MILLISECONDS / 86_400_000, 8)
+    assert_exact(received, expected, REAL_TOLERANCE)

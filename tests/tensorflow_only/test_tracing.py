@@ -180,17 +180,53 @@ def test_half_precision_saved_models_never_round_a_position(policy, tmp_path):
     assert_exact(received, reference.encode(given, 6), REAL_TOLERANCE)
 
 
+@pytest.mark.parametrize("name", ["inputs", "start_index", "positions", "mask"])
 @pytest.mark.parametrize("kind", ["ragged", "sparse"])
-def test_inputs_that_are_not_dense_are_refused(kind):
+def test_tensors_that_are_not_dense_are_refused(kind, name):
     given = tf.ragged.constant([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]], ragged_rank=1)
     if kind == "sparse":
         given = tf.sparse.from_dense(tf.ones((2, 3, 4)))
+    calls = {"inputs": tf.ones((2, 3, 4)), name: given}
     with pytest.raises(TypeError, match="must be a dense tensor") as caught:
-        keras_sinpe.SinusoidalPositionalEncoding()(given)
-    assert (
-        "`inputs` must be a dense tensor; pad ragged sequences and pass a mask. "
-        f"Received: inputs={kind} tensor" in str(caught.value)
+        keras_sinpe.SinusoidalPositionalEncoding()(**calls)
+    sentence = (
+        f"`{name}` must be a dense tensor; pad ragged sequences and pass a mask. "
+        f"Received: {name}={kind} tensor"
     )
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["ragged", "sparse"])
+def test_numbers_that_are_not_dense_are_refused(kind):
+    given = tf.ragged.constant([[1], [2, 3]])
+    if kind == "sparse":
+        given = tf.sparse.from_dense([[1, 0]])
+    with pytest.raises(TypeError, match="`inputs` must be a dense tensor"):
+        keras_sinpe.SinusoidalEmbedding(4)(given)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_in_a_graph_every_integer_of_a_mask_but_zero_counts(mode):
+    layer = keras_sinpe.SinusoidalPositionalEncoding(positions_from_mask=True)
+
+    @tf.function(input_signature=[tf.TensorSpec((1, None), "int32")], **MODES[mode])
+    def encode(mask):
+        return layer(tf.zeros((1, 5, 6)), mask=mask)
+
+    expected = reference.encode([[0, 0, 1, 1, 2]], 6)
+    assert_exact(encode(tf.constant([[0, 7, -3, 0, 1]])), expected, INTEGER_TOLERANCE)
+
+
+def test_lists_of_tensors_are_stacked_in_a_graph():
+    layer = keras_sinpe.SinusoidalPositionalEncoding()
+
+    @tf.function
+    def encode(first):
+        positions = [first, first + 7, first - 2]
+        return layer(tf.zeros((2, 3, 6)), positions=positions)
+
+    expected = np.stack([reference.encode([5, 12, 3], 6)] * 2)
+    assert_exact(encode(tf.constant(5)), expected, INTEGER_TOLERANCE)
 
 
 def test_xla_leaves_one_addition_of_a_fixed_length():
