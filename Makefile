@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
+# Every room: what is made from the package is made again when any of it changes.
+PACKAGE := $(shell find keras_sinpe -name '*.py')
 
 .PHONY: demo test test-slow lint test-jax test-torch test-floor test-wheel examples bench \
 	bench-demands clean
@@ -10,8 +12,9 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
+# Two processes, each file in one of them: files share exports among their tests.
 test: lint
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow' --numprocesses 2 --dist loadfile
 
 # The examples at their full setting, and the page that ships a model, asserted.
 test-slow: $(VENV)/.installed
@@ -67,7 +70,7 @@ test-wheel: .venv-wheel/.installed
 	cd $(shell mktemp -d) && $(CURDIR)/.venv-wheel/bin/python -m pytest --quiet \
 		-p no:cacheprovider --pyargs keras_sinpe --doctest-modules
 
-.venv-wheel/.installed: setup.cfg $(wildcard keras_sinpe/*.py keras_sinpe/*/*.py)
+.venv-wheel/.installed: setup.cfg $(PACKAGE)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip wheel --quiet --no-deps --wheel-dir $(@D)/wheels .
 	$(@D)/bin/python -m pip install --quiet tensorflow-cpu pytest \

@@ -75,11 +75,10 @@ def demand_plan(rounds: int, burst_seconds: float) -> Plan:
 
 def quick_plan(peers: Sequence[Peer] = tuple(PEERS.values())) -> Plan:
     """Everything once, at toy sizes: to see that it runs, not to read the figures."""
-    memory = Case("ort", 2, 64, 8), Case("function", 2, 64, 8)
     return Plan(
         Effort(rounds=2, burst_seconds=0.001),
         _cells(quick_grid(), peers),
-        cost_plan=CostPlan(1, 8, (16, 64), memory, (5, 6, 7), tuple(peers)),
+        cost_plan=CostPlan(1, 8, (16, 64), (5, 6, 7), tuple(peers)),
         bounds=(2**6, 2**12, 2**17),
         peers=peers,
     )

@@ -3,7 +3,6 @@
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +49,6 @@ class CostPlan:
         rounds: how often, where the median counts.
         construction_width: features of the layer that is constructed.
         file_lengths: longest lengths that an ONNX file must serve.
-        memory_cases: where the peak memory of a call is measured.
         trace_lengths: lengths that follow each other.
         peers: of whom.
     """
@@ -58,11 +56,6 @@ class CostPlan:
     rounds: int = 5
     construction_width: int = 1024
     file_lengths: tuple[int, ...] = (512, 4096)
-    memory_cases: tuple[Case, ...] = (
-        Case("ort", 1, 4096),
-        Case("ort", 8, 4096),
-        Case("function", 1, 4096),
-    )
     trace_lengths: tuple[int, ...] = tuple(range(100, 1100, 100))
     peers: tuple[Peer, ...] = tuple(PEERS.values())
 
@@ -126,24 +119,6 @@ def file_size(plan: CostPlan) -> Iterator[Cost]:
             yield Cost("ONNX file", peer.name, f"length {length}", size, "bytes")
 
 
-def peak_memory(plan: CostPlan) -> Iterator[Cost]:
-    """Bytes by which one call raises the peak of a new process above its inputs."""
-    for case in plan.memory_cases:
-        for peer in plan.peers:
-            with tempfile.TemporaryDirectory() as folder:
-                artifact = Path(folder) / "peer.onnx"
-                if case.runtime == "ort":
-                    artifact.write_bytes(onnx_bytes(peer, case, case.length))
-                peak = _peak_of_new_process(peer, case, artifact)
-            yield Cost("peak memory", peer.name, str(case), peak, "bytes")
-
-
-def _peak_of_new_process(peer: Peer, case: Case, artifact: Path) -> int:
-    shape = (str(size) for size in (case.batch, case.length, case.width))
-    source = str(artifact) if case.runtime == "ort" else peer.name
-    return int(_run("-m", "benchmarks.memory", case.runtime, source, *shape))
-
-
 def traces(plan: CostPlan) -> Iterator[Cost]:
     """How often `tf.function` traces, over batches of different lengths."""
     where = f"{len(plan.trace_lengths)} lengths"
@@ -189,6 +164,5 @@ COSTS = {
     "construction": construction,
     "import": import_,
     "ONNX file": file_size,
-    "peak memory": peak_memory,
     "traces": traces,
 }

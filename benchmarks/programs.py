@@ -1,7 +1,5 @@
 """What XLA makes of a peer: where two programs are the same, no clock is needed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -12,22 +12,22 @@ With the default steps the model needs 2.2 bits for a character of held-out page
     python examples/char_lm.py --steps 100 --output my_models
 """
 
-import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from pydoc_data.topics import topics
+
+import command_line  # beside this file, as are all that follow
 
 try:
     import keras
     import numpy as np
-    from char_lm_model import build_models  # both beside this file
+    import training
+    from char_lm_model import build_models
     from char_lm_without_keras import generate
     from rich.console import Console
     from rich.table import Table
@@ -37,7 +37,7 @@ except ImportError as error:
     sys.exit(f"This example needs `pip install 'keras_sinpe[tensorflow]'`: {error}")
 
 CONTEXT = 128  # characters in a window of training
-BATCH_SIZE, EPOCH_STEPS, STEPS = 16, 100, 1000
+BATCH_SIZE, STEPS = 16, 1000
 PROMPT, COUNT, ROUNDS = "The statement ", 60, 3
 
 
@@ -65,46 +65,13 @@ def bits_per_character(model: keras.Model, text: np.ndarray) -> float:
     return model.evaluate(ids, targets, batch_size=32, verbose=0) / float(np.log(2))
 
 
-class KeepLast(keras.callbacks.Callback):
-    """Keeps the last epoch in a file that no interruption can leave half written."""
-
-    def __init__(self, filepath: Path) -> None:
-        super().__init__()
-        self.filepath = filepath
-        self.epochs = 0
-
-    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Saves beside the file, then renames."""
-        partial = self.filepath.with_name(f"partial_{self.filepath.name}")
-        self.model.save(partial)
-        os.replace(partial, self.filepath)
-        self.epochs = epoch + 1
-
-
 def train(
     model: keras.Model, text: np.ndarray, steps: int, seed: int, filepath: Path
 ) -> None:
     """Train, show the progress, and keep the last epoch in `filepath`."""
-    warmup = max(1, steps // 20)
-    rate = keras.optimizers.schedules.CosineDecay(
-        0.0, max(1, steps - warmup), warmup_target=3e-3, warmup_steps=warmup
-    )
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.Adam(rate, beta_2=0.98, global_clipnorm=1.0), loss)
-    epoch_steps = min(steps, EPOCH_STEPS)
-    keep_last = KeepLast(filepath)
-    try:
-        model.fit(
-            endless_batches(text, seed),
-            steps_per_epoch=epoch_steps,
-            epochs=steps // epoch_steps,
-            shuffle=False,  # the generator has seen to it
-            verbose=1 if sys.stdout.isatty() else 2,
-            callbacks=[keep_last],
-        )
-    except KeyboardInterrupt:
-        kept = f"{filepath} holds epoch {keep_last.epochs}"
-        sys.exit(f"\nInterrupted: {kept if keep_last.epochs else 'nothing was saved'}.")
+    training.compile_for(model, steps, peak_rate=3e-3)
+    batches = training.in_epochs(endless_batches(text, seed), steps)
+    training.fit(model, filepath=filepath, **batches)
 
 
 def keras_text(step: keras.Model, count: int, seed: int) -> str:
@@ -149,71 +116,42 @@ def race(step: keras.Model, onnx_file: Path, count: int, seed: int) -> dict:
 
 
 def export(step: keras.Model, filepath: Path) -> tuple[float, int]:
-    """Export with proof: its largest error, and the number of runs compared."""
+    """Export with proof: its largest error, and the number of cases compared."""
     report = export_onnx(step, filepath)
-    runs = report.comparisons
-    return max(run.error for run in runs), len({run.case for run in runs})
-
-
-def writable_folder(path: Path) -> Path:
-    """The folder, made if need be, or one sentence before any time is spent."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        (path / ".writable").touch()
-        (path / ".writable").unlink()
-    except OSError as error:
-        sys.exit(f"`--output` must be a folder that can be written to: {error}")
-    return path
-
-
-def require(*modules: str) -> None:
-    missing = [module for module in modules if find_spec(module) is None]
-    if missing:
-        sys.exit(
-            "This example needs `pip install 'keras_sinpe[tensorflow,onnx]'`: there is "
-            f"no {' and no '.join(missing)}."
-        )
-
-
-def positive(text: str) -> int:
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return int(text)
+    compared = report.comparisons
+    return max(one.error for one in compared), len({one.case for one in compared})
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command_line.parser_of(__doc__, steps=STEPS)
+    parser.add_argument(
+        "--count", type=command_line.positive, default=COUNT, help="characters"
     )
-    parser.add_argument("--steps", type=positive, default=STEPS)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path, default=Path("artifacts"))
-    parser.add_argument("--count", type=positive, default=COUNT, help="characters")
     options = parser.parse_args(arguments)
-    require("tensorflow", "onnx", "tf2onnx", "onnxruntime")
-    folder = writable_folder(options.output)
+    command_line.require("tensorflow", "onnx", "tf2onnx", "onnxruntime")
+    folder = command_line.writable_folder(options.output)
     text, held_out = read_text()
     keras.utils.set_random_seed(options.seed)
-    training, step = build_models()
+    whole, step = build_models()
     print(f"Training on {len(text):,} characters, {options.steps} steps")
-    train(training, text, options.steps, options.seed, folder / "char_lm.keras")
+    train(whole, text, options.steps, options.seed, folder / "char_lm.keras")
     step.save(folder / "char_lm_step.keras")
-    bits = bits_per_character(training, held_out)
+    bits = bits_per_character(whole, held_out)
     onnx_file = folder / "char_lm_step.onnx"
-    error, runs = export(step, onnx_file)
+    error, cases = export(step, onnx_file)
     print(f"{step.count_params():,} weights, exported as {onnx_file}; now the race")
     written = race(step, onnx_file, options.count, options.seed)
-    show(bits, error, runs, written)
+    show(bits, error, cases, written)
     if len(written["texts"]) > 1:
         sys.exit("Keras and onnxruntime wrote different texts.")
 
 
-def show(bits: float, error: float, runs: int, written: dict) -> None:
+def show(bits: float, error: float, cases: int, written: dict) -> None:
     ratio = written["onnxruntime"] / written["keras"]
     table = Table("what", "measured")
     for row in (
         ("bits per character, held-out pages", f"{bits:.2f}"),
-        (f"step model beside Keras, {runs} runs", f"error {error:.1e}"),
+        (f"step model beside Keras, {cases} cases", f"error {error:.1e}"),
         ("characters a second, Keras predict", f"{written['keras']:.1f}"),
         ("characters a second, onnxruntime", f"{written['onnxruntime']:.1f}"),
         ("onnxruntime is faster by", f"{ratio:.1f} times"),

@@ -9,16 +9,16 @@ process that holds onnxruntime and no Keras.
     python examples/demo.py --output somewhere/else
 """
 
-import argparse
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
+
+import command_line  # beside this file, as is `reverse`
 
 try:
     import keras
     import numpy as np
-    import reverse  # the example beside this file
+    import reverse
     from rich.console import Console
     from rich.table import Table
 
@@ -30,7 +30,9 @@ try:
     )
     from keras_sinpe.reference import encode
 except ImportError as error:
-    sys.exit(f"The demo needs `pip install 'keras_sinpe[tensorflow,onnx]'`: {error}")
+    sys.exit(
+        f"This example needs `pip install 'keras_sinpe[tensorflow,onnx]'`: {error}"
+    )
 
 BATCH_SIZES, LENGTHS = (1, 3), (1, 2, 7, 64, 65, 1000, 5000)
 # The trained attention has scores of 61, where a float32 rounding is 3.8e-6: eight of
@@ -45,15 +47,6 @@ LEAST_ACCURACY, MOST_ENCODING_ERROR = 0.99, 5e-7
 Row = tuple[str, str, str]  # what, measured, wanted
 
 
-def require(*modules: str) -> None:
-    missing = [module for module in modules if find_spec(module) is None]
-    if missing:
-        sys.exit(
-            f"The demo needs `pip install 'keras_sinpe[tensorflow,onnx]'`: there is no "
-            f"{' and no '.join(missing)}."
-        )
-
-
 def trained(
     folder: Path, *, encoded: bool, steps: int, seed: int
 ) -> tuple[Path, float]:
@@ -65,11 +58,11 @@ def trained(
 
 
 def proof(kind: str, report: ParityReport) -> Row:
-    """How many runs were compared, and the largest error of them all."""
+    """How many cases were compared, and the largest error of them all."""
     (worst,) = report.rows
-    runs = len(report.comparisons)
+    cases = len(report.comparisons)
     return (
-        f"{kind} in {runs} runs",
+        f"{kind} in {cases} cases",
         f"error {worst.error:.1e}",
         f"at most {worst.tolerance:.1e}",
     )
@@ -106,13 +99,10 @@ def show(rows: list[Row]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    reverse.add_training_arguments(parser)
+    parser = command_line.parser_of(__doc__, steps=reverse.STEPS)
     options = parser.parse_args(arguments)
-    require("tensorflow", "onnx", "tf2onnx", "onnxruntime")
-    folder = reverse.writable_folder(options.output)
+    command_line.require("tensorflow", "onnx", "tf2onnx", "onnxruntime")
+    folder = command_line.writable_folder(options.output)
     training = {"steps": options.steps, "seed": options.seed}
     filepath, accuracy = trained(folder, encoded=True, **training)
     _, without_encoding = trained(folder, encoded=False, **training)

@@ -27,15 +27,16 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
+
+import command_line  # beside this file, as is `reverse`
 
 # Of this process, which exports; the workers choose JAX for themselves.
 os.environ["KERAS_BACKEND"] = "tensorflow"
 
 try:
     import keras
-    import reverse  # the example beside this file
+    import reverse
 
     from keras_sinpe import export_onnx
 except ImportError as error:
@@ -68,15 +69,6 @@ class Worker:
         lines = self.log.read_text().splitlines()
         words = [line for line in lines if line and not re.match(r"I\d{4} ", line)]
         return words[-1] if words else "none"
-
-
-def require(*modules: str) -> None:
-    missing = [module for module in modules if find_spec(module) is None]
-    if missing:
-        sys.exit(
-            "This example needs `pip install 'keras_sinpe[tensorflow,onnx,examples]'`: "
-            f"there is no {' and no '.join(missing)}."
-        )
 
 
 def free_port(port: int) -> int:
@@ -169,19 +161,18 @@ def assert_equal_accuracy(together: float, alone: float) -> None:
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    reverse.add_training_arguments(parser)
-    parser.set_defaults(steps=STEPS)
+    parser = command_line.parser_of(__doc__, steps=STEPS)
     parser.add_argument("--port", type=int, default=0, help="0 for any that is free")
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:
     options = parsed(arguments)
-    require("jax", "tensorflow", "onnx", "tf2onnx", "onnxruntime")
-    reverse.writable_folder(options.output)
+    command_line.require(
+        *("jax", "tensorflow", "onnx", "tf2onnx", "onnxruntime"),
+        extras="tensorflow,onnx,examples",
+    )
+    command_line.writable_folder(options.output)
     port = free_port(options.port)
     by_two, workers = train(PROCESSES, port, options)
     assert_equal_weights(workers)

@@ -18,17 +18,20 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import command_line  # beside this file, as are `reverse` and `training`
+
 os.environ["KERAS_BACKEND"] = "jax"  # Keras reads it once, when it is imported
 os.environ.setdefault("JAX_CPU_COLLECTIVES_IMPLEMENTATION", "gloo")
 
 try:
     import keras
-    import reverse  # the example beside this file
+    import reverse
+    import training
 except ImportError as error:
     sys.exit(f"A worker needs `pip install 'keras_sinpe[examples]'`: {error}")
 
 
-class KeepLast(reverse.KeepLast):
+class KeepLast(training.KeepLast):
     """Keeps the last epoch, of which the chief alone has to know."""
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
@@ -76,13 +79,7 @@ def compiled_model(steps: int, seed: int) -> keras.Model:
     """
     keras.utils.set_random_seed(seed)
     model = reverse.build_model(encoded=True)
-    warmup = max(1, steps // 20)
-    rate = keras.optimizers.schedules.CosineDecay(
-        0.0, max(1, steps - warmup), warmup_target=1e-3, warmup_steps=warmup
-    )
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    adam = keras.optimizers.Adam(rate, beta_2=0.98, global_clipnorm=1.0)
-    model.compile(adam, loss)
+    training.compile_for(model, steps, peak_rate=1e-3)
     return model
 
 
@@ -92,22 +89,17 @@ def digest(model: keras.Model) -> str:
     return hashlib.sha256(weights).hexdigest()
 
 
-def progress(chief: bool) -> int:
-    """Keras's `verbose`: a bar on a terminal, a line an epoch elsewhere."""
-    if not chief:
-        return 0
-    return 1 if sys.stdout.isatty() else 2
-
-
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("process", type=int, help="0 is the chief")
-    parser.add_argument("processes", type=reverse.positive, help="how many there are")
+    parser.add_argument(
+        "processes", type=command_line.positive, help="how many there are"
+    )
     parser.add_argument("address", help="HOST:PORT of the chief")
     parser.add_argument("model", type=Path, help="the file that the chief saves")
-    parser.add_argument("--steps", type=reverse.positive, default=reverse.STEPS)
+    parser.add_argument("--steps", type=command_line.positive, default=reverse.STEPS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--digest", type=Path, help="file for the weights' digest")
     parser.add_argument("--end-with-standard-input", action="store_true")
@@ -116,15 +108,12 @@ def main(arguments: list[str] | None = None) -> None:
         end_with_standard_input()
     join(options.address, options.processes, options.process)
     chief = options.process == 0
-    epoch_steps = min(options.steps, reverse.EPOCH_STEPS)
     model = compiled_model(options.steps, options.seed)
+    batches = shares(options.seed, options.processes, options.process)
     model.fit(
-        shares(options.seed, options.processes, options.process),
-        steps_per_epoch=epoch_steps,
-        epochs=options.steps // epoch_steps,
-        shuffle=False,  # batches come in random order as it is
+        **training.in_epochs(batches, options.steps),
         callbacks=[KeepLast(options.model)] if chief else [],
-        verbose=progress(chief),
+        verbose=training.progress() if chief else 0,
     )
     print(f"worker {options.process}: weights {digest(model)[:16]}", flush=True)
     if options.digest:

@@ -10,15 +10,16 @@ right. Nothing is claimed for longer words: the network has not seen any.
     python examples/reverse.py --encoding with --output my_models
 """
 
-import argparse
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import command_line  # beside this file, as is `training`
+
 try:
     import keras
     import numpy as np
+    import training
     from keras import layers, ops
 
     from keras_sinpe import SinusoidalPositionalEncoding
@@ -29,7 +30,7 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ."  # ids 1 to 27; 0 is padding
 END = len(ALPHABET)
 SHORTEST, LONGEST = 2, 20
 WIDTH, HEADS, BLOCKS = 64, 2, 2
-BATCH_SIZE, EPOCH_STEPS, STEPS = 64, 100, 800
+BATCH_SIZE, STEPS = 64, 800
 HELD_OUT_WORDS = 2000
 
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -71,46 +72,12 @@ def endless_batches(seed: int) -> Iterator[Batch]:
         yield random_words(rng, BATCH_SIZE)
 
 
-class KeepLast(keras.callbacks.Callback):
-    """Keeps the last epoch in a file that no interruption can leave half written."""
-
-    def __init__(self, filepath: Path) -> None:
-        super().__init__()
-        self.filepath = filepath
-        self.epochs = 0
-
-    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Saves beside the file, then renames."""
-        partial = self.filepath.with_name(f"partial_{self.filepath.name}")
-        self.model.save(partial)
-        os.replace(partial, self.filepath)
-        self.epochs = epoch + 1
-
-
 def train(filepath: Path, *, encoded: bool, steps: int, seed: int) -> keras.Model:
     """Train a model, show the progress, and keep the last epoch in `filepath`."""
     keras.utils.set_random_seed(seed)
-    model = build_model(encoded=encoded)
-    warmup = max(1, steps // 20)
-    rate = keras.optimizers.schedules.CosineDecay(
-        0.0, max(1, steps - warmup), warmup_target=2e-3, warmup_steps=warmup
-    )
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(keras.optimizers.Adam(rate, beta_2=0.98, global_clipnorm=1.0), loss)
-    epoch_steps = min(steps, EPOCH_STEPS)
-    keep_last = KeepLast(filepath)
-    try:
-        model.fit(
-            endless_batches(seed),
-            steps_per_epoch=epoch_steps,
-            epochs=steps // epoch_steps,
-            shuffle=False,  # the generator has seen to it
-            verbose=1 if sys.stdout.isatty() else 2,
-            callbacks=[keep_last],
-        )
-    except KeyboardInterrupt:
-        kept = f"{filepath} holds epoch {keep_last.epochs}"
-        sys.exit(f"\nInterrupted: {kept if keep_last.epochs else 'nothing was saved'}.")
+    model, batches = build_model(encoded=encoded), endless_batches(seed)
+    training.compile_for(model, steps, peak_rate=2e-3)
+    training.fit(model, filepath=filepath, **training.in_epochs(batches, steps))
     return model
 
 
@@ -131,39 +98,13 @@ def reverse(model: keras.Model, word: str) -> str:
     return "".join(f" {ALPHABET}"[i] for i in answer)
 
 
-def writable_folder(path: Path) -> Path:
-    """The folder, made if need be, or one sentence before any time is spent."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        (path / ".writable").touch()
-        (path / ".writable").unlink()
-    except OSError as error:
-        sys.exit(f"`--output` must be a folder that can be written to: {error}")
-    return path
-
-
-def positive(text: str) -> int:
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return int(text)
-
-
-def add_training_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--steps", type=positive, default=STEPS)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path, default=Path("artifacts"))
-
-
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add_training_arguments(parser)
+    parser = command_line.parser_of(__doc__, steps=STEPS)
     parser.add_argument(
         "--encoding", choices=["with", "without", "both"], default="both"
     )
     options = parser.parse_args(arguments)
-    folder = writable_folder(options.output)
+    folder = command_line.writable_folder(options.output)
     for choice in ("with", "without"):
         if options.encoding not in (choice, "both"):
             continue

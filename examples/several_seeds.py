@@ -4,12 +4,12 @@ Read `extrapolation.py` or `irregular_times.py` first; both run on this page. It
 the command line, trains with a progress bar, and keeps the last epoch of every model.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import command_line  # beside this file
 import keras
 import numpy as np
 from rich.console import Console
@@ -42,13 +42,13 @@ class Experiment:
         loss: keras.losses.Loss,
     ) -> None:
         """Train every variant from every seed, each to its checkpoint."""
-        runs = [(seed, variant) for seed in self.seeds for variant in variants]
+        models = [(seed, variant) for seed in self.seeds for variant in variants]
         with Progress(console=Console(stderr=True)) as progress:
-            task = progress.add_task("Training", total=len(runs) * self.steps)
+            task = progress.add_task("Training", total=len(models) * self.steps)
             advance = keras.callbacks.LambdaCallback(
                 on_train_batch_end=lambda batch, logs: progress.advance(task)
             )
-            for seed, variant in runs:
+            for seed, variant in models:
                 progress.update(task, description=f"{variant}, seed {seed}")
                 keep = keras.callbacks.ModelCheckpoint(self.checkpoint(variant, seed))
                 keras.utils.set_random_seed(seed)
@@ -105,30 +105,14 @@ def read_command_line(
     name: str, page: str, steps: int, arguments: list[str] | None
 ) -> Experiment:
     """The experiment that the command line asks for, its folder ready."""
-    parser = argparse.ArgumentParser(
-        description=page, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command_line.parser_of(page, steps=steps)
+    parser.add_argument(
+        "--seeds",
+        type=command_line.positive,
+        default=3,
+        help="how many, from `--seed` on",
     )
-    parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--seeds", type=positive, default=3, help="how many seeds")
-    parser.add_argument("--steps", type=positive, default=steps, help="of training")
-    parser.add_argument("--output", type=Path, default=Path("artifacts"))
     options = parser.parse_args(arguments)
     seeds = range(options.seed, options.seed + options.seeds)
-    return Experiment(name, writable_folder(options.output), seeds, options.steps)
-
-
-def positive(text: str) -> int:
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return int(text)
-
-
-def writable_folder(path: Path) -> Path:
-    """The folder, made if need be, or one sentence before any time is spent."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        (path / ".writable").touch()
-        (path / ".writable").unlink()
-    except OSError as error:
-        sys.exit(f"`--output` must be a folder that can be written to: {error}")
-    return path
+    folder = command_line.writable_folder(options.output)
+    return Experiment(name, folder, seeds, options.steps)

@@ -10,9 +10,10 @@ Two figures are saved, and the model of the sentence as ONNX, proved equal.
     python examples/walkthrough.py --output walkthrough
 """
 
-import argparse
 import sys
 from pathlib import Path
+
+import command_line  # beside this file
 
 try:
     import keras
@@ -155,23 +156,6 @@ def save_figures(folder: Path, length: int, console: Console) -> list[Path]:
     return [folder / name for name in figures]
 
 
-def writable_folder(path: Path) -> Path:
-    """The folder, made if need be, or one sentence before any time is spent."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        (path / ".writable").touch()
-        (path / ".writable").unlink()
-    except OSError as error:
-        sys.exit(f"`--output` must be a folder that can be written to: {error}")
-    return path
-
-
-def positive(text: str) -> int:
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return int(text)
-
-
 def walk(folder: Path, *, seed: int, length: int) -> None:
     console = Console()
     words = ids_of(SENTENCE)
@@ -195,16 +179,15 @@ def walk(folder: Path, *, seed: int, length: int) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seed", type=int, default=42, help="of everything random")
+    parser = command_line.parser_of(__doc__, seed=42)
     parser.add_argument(
-        "--length", type=positive, default=100, help="positions in the figures"
+        "--length",
+        type=command_line.positive,
+        default=100,
+        help="positions in the figures",
     )
-    parser.add_argument("--output", type=Path, default=Path("artifacts"))
     options = parser.parse_args(arguments)
-    folder = writable_folder(options.output)
+    folder = command_line.writable_folder(options.output)
     try:
         walk(folder, seed=options.seed, length=options.length)
     except KeyboardInterrupt:

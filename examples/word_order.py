@@ -12,16 +12,16 @@ outputs and changes nothing else. With the encoding added it does.
     python examples/word_order.py --epochs 5 --output my_models
 """
 
-import argparse
 import itertools
-import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
+
+import command_line  # beside this file, as is `training`
 
 try:
     import keras
     import numpy as np
+    import training
     from keras import layers, ops
     from rich.console import Console
     from rich.table import Table
@@ -118,41 +118,14 @@ def build_model(words: int, *, encoded: bool) -> keras.Model:
     return keras.Model(ids, layers.Dense(len(NOUNS), name="doer")(pooled))
 
 
-class KeepLast(keras.callbacks.Callback):
-    """Keeps the last epoch in a file that no interruption can leave half written."""
-
-    def __init__(self, filepath: Path) -> None:
-        super().__init__()
-        self.filepath = filepath
-        self.epochs = 0
-
-    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        """Saves beside the file, then renames."""
-        partial = self.filepath.with_name(f"partial_{self.filepath.name}")
-        self.model.save(partial)
-        os.replace(partial, self.filepath)
-        self.epochs = epoch + 1
-
-
 def train(
     model: keras.Model, ids: np.ndarray, doers: np.ndarray, epochs: int, filepath: Path
 ) -> None:
     """Train, show the progress, and keep the last epoch in `filepath`."""
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(keras.optimizers.Adam(2e-3), loss, metrics=["accuracy"])
-    keep_last = KeepLast(filepath)
-    try:
-        model.fit(
-            ids,
-            doers,
-            batch_size=BATCH_SIZE,
-            epochs=epochs,
-            callbacks=[keep_last],
-            verbose=1 if sys.stdout.isatty() else 2,
-        )
-    except KeyboardInterrupt:
-        kept = f"{filepath} holds epoch {keep_last.epochs}"
-        sys.exit(f"\nInterrupted: {kept if keep_last.epochs else 'nothing was saved'}.")
+    options = {"batch_size": BATCH_SIZE, "epochs": epochs}
+    training.fit(model, ids, doers, filepath=filepath, **options)
 
 
 def shuffling_changes(*, encoded: bool, seed: int) -> tuple[float, float]:
@@ -201,47 +174,17 @@ def show_answers(model: keras.Model, ids_of: dict[str, int]) -> None:
 
 def export(model: keras.Model, filepath: Path) -> None:
     report = export_onnx(model, filepath)
-    worst = max(run.error for run in report.comparisons)
-    runs = len(report.comparisons)
-    print(f"Saved as {filepath}: equal to Keras in {runs} runs, error {worst:.1e}")
-
-
-def writable_folder(path: Path) -> Path:
-    """The folder, made if need be, or one sentence before any time is spent."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        (path / ".writable").touch()
-        (path / ".writable").unlink()
-    except OSError as error:
-        sys.exit(f"`--output` must be a folder that can be written to: {error}")
-    return path
-
-
-def require(*modules: str) -> None:
-    missing = [module for module in modules if find_spec(module) is None]
-    if missing:
-        sys.exit(
-            "This example needs `pip install 'keras_sinpe[tensorflow,onnx]'`: there is "
-            f"no {' and no '.join(missing)}."
-        )
-
-
-def positive(text: str) -> int:
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return int(text)
+    worst = max(one.error for one in report.comparisons)
+    cases = len(report.comparisons)
+    print(f"Saved as {filepath}: equal to Keras in {cases} cases, error {worst:.1e}")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--epochs", type=positive, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path, default=Path("artifacts"))
+    parser = command_line.parser_of(__doc__)
+    parser.add_argument("--epochs", type=command_line.positive, default=EPOCHS)
     options = parser.parse_args(arguments)
-    require("tensorflow", "onnx", "tf2onnx", "onnxruntime")
-    folder = writable_folder(options.output)
+    command_line.require("tensorflow", "onnx", "tf2onnx", "onnxruntime")
+    folder = command_line.writable_folder(options.output)
     show_shuffling(options.seed)
 
     seen, unseen = split_pairs(options.seed)

@@ -33,8 +33,6 @@ test-mlserver: runtime-artifacts .venv-mlserver/.installed
 runtime-artifacts: $(ARTIFACTS)/.made artifacts/page/printed.txt
 litert-artifacts: $(ARTIFACTS)/.litert
 
-PACKAGE := $(wildcard keras_sinpe/*.py keras_sinpe/*/*.py)
-
 $(ARTIFACTS)/.made: runtimes/models.py runtimes/make_artifacts.py $(PACKAGE) \
 	| $(VENV)/.installed
 	$(BIN)/python runtimes/make_artifacts.py $(ARTIFACTS)

@@ -13,9 +13,8 @@ from benchmarks.accuracy import Error, measure_errors, sampled_positions
 from benchmarks.cases import RUNTIMES, Case, full_grid
 from benchmarks.chart import error_chart, time_chart
 from benchmarks.chart import main as draw_charts
-from benchmarks.costs import Cost, CostPlan, file_size, import_, peak_memory, traces
+from benchmarks.costs import Cost, CostPlan, file_size, import_, traces
 from benchmarks.demands import DEMANDS, Demand, demanded_cells
-from benchmarks.memory import peak_bytes
 from benchmarks.peers import OURS, PEERS, Peer
 from benchmarks.programs import same_programs
 from benchmarks.results import Results, this_machine
@@ -32,8 +31,6 @@ ENCODING_TOLERANCE = 5e-7
 HALF_ROUNDING = {"mixed_float16": 2**-12 + 5e-7, "mixed_bfloat16": 2**-9 + 5e-7}
 # Bytes: a later layer has a longer name, which every node of the file repeats.
 NAMES = 2000
-# Bytes: the kernel counts resident pages in batches of up to 256 kB per thread.
-COUNTING = 2**20
 
 # The peers that need no extra: the others run in `make bench` alone.
 AT_HAND = tuple(PEERS[name] for name in (OURS, "stored table", "one addition"))
@@ -41,7 +38,6 @@ TINY = CostPlan(
     rounds=1,
     construction_width=8,
     file_lengths=(16, 64),
-    memory_cases=(Case("ort", 2, 8192, 64),),
     trace_lengths=(5, 6, 7),
     peers=AT_HAND,
 )
@@ -192,19 +188,6 @@ def test_stored_tables_weigh_by_their_rows_and_ours_nothing():
     for name, growth in ((OURS, 0), ("stored table", table_growth)):
         grown = sizes[name, "length 64"] - sizes[name, "length 16"]
         assert grown == pytest.approx(growth, abs=NAMES)
-
-
-def test_peak_memory_sees_native_allocations_that_are_gone_again():
-    size = 50_000_000
-    peak = peak_bytes(lambda: np.ones(size, "uint8").sum())
-    assert peak == pytest.approx(size, abs=10 * COUNTING)
-
-
-def test_peak_memory_of_a_session_holds_at_least_its_output():
-    output = 2 * 8192 * 64 * 4
-    peaks = list(peak_memory(TINY))
-    assert [cost.peer for cost in peaks] == [peer.name for peer in AT_HAND]
-    assert all(cost.value >= output - COUNTING for cost in peaks)
 
 
 def test_import_is_measured_in_new_processes(monkeypatch):

@@ -1,6 +1,7 @@
 """Imports go one way, and Keras's private names stay in one file."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ MAY_IMPORT = {
     "keras_internals": set(),
     "engine": {"arguments"},
     "conventions": {"arguments", "engine"},
+    "certify": {"arguments", "engine", "conventions"},
     "properties": {"arguments", "engine"},
     "layers": {"arguments", "keras_internals", "engine"},
     "plots": {"arguments", "engine", "properties", "layers", "conventions"},
@@ -23,7 +25,7 @@ MAY_IMPORT = {
     "padding": {"arguments", "keras_internals", "model"},
     "exporting": {"arguments", "keras_internals", "model", "artifacts", "parity"},
 }
-PRIVATE = ("_keras_history", "_keras_mask", "_flatten_layers", "_inbound_nodes")
+PRIVATE = ("_flatten_layers", "_inbound_nodes", "_keras_", "keras.src")
 INTERNALS = PACKAGE / "keras_internals.py"
 
 
@@ -31,21 +33,45 @@ def room_of(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
+def imported_modules(source):
+    """What is imported anywhere in a source; `.` and more for a relative import."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")
+
+
 def forbidden_imports(room, source):
-    nodes = list(ast.walk(ast.parse(source)))
-    modules = [n.module for n in nodes if isinstance(n, ast.ImportFrom)]
-    modules += [a.name for n in nodes if isinstance(n, ast.Import) for a in n.names]
-    ours = [m.split(".") for m in modules if m and m.split(".")[0] == "keras_sinpe"]
+    """The rooms that a room must not know; relative imports are none of ours."""
+    modules = list(imported_modules(source))
+    ours = [m.split(".") for m in modules if m.split(".")[0] == "keras_sinpe"]
     rooms = {parts[1] if len(parts) > 1 else "__init__" for parts in ours}
-    return rooms - MAY_IMPORT[room] - {room}
+    relative = {module for module in modules if module.startswith(".")}
+    return (rooms | relative) - MAY_IMPORT[room] - {room}
 
 
 def private_names(source):
+    """Private attributes of anything but `self`, and strings that name Keras's."""
     nodes = list(ast.walk(ast.parse(source)))
-    names = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
-    texts = {n.value for n in nodes if isinstance(n, ast.Constant)}
-    found = (names | texts) & set(PRIVATE)
-    return found | {t for t in texts if isinstance(t, str) and "keras.src" in t}
+    attributes = {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.startswith("__")
+        and ast.unparse(node.value) != "self"
+    }
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
+    texts = {text for text in texts if isinstance(text, str)}
+    found = {
+        text for text in texts | set(imported_modules(source)) if names_keras(text)
+    }
+    return attributes | found
+
+
+def names_keras(text):
+    return any(name in text for name in PRIVATE)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -67,6 +93,7 @@ def test_private_names_of_keras_stand_in_one_file(path):
         ("model", "def late():\n    import keras_sinpe.engine.waves", "engine"),
         ("parity", "from keras_sinpe.exporting.onnx import export_onnx", "exporting"),
         ("layers", "from keras_sinpe import export_onnx", "__init__"),
+        ("engine", "from ..layers import SinusoidalEmbedding", "..layers"),
     ],
 )
 def test_a_planted_import_is_found(room, source, found):
@@ -76,3 +103,10 @@ def test_a_planted_import_is_found(room, source, found):
 def test_a_planted_private_name_is_found():
     assert private_names('getattr(x, "_keras_mask")') == {"_keras_mask"}
     assert private_names("model._flatten_layers()") == {"_flatten_layers"}
+    assert private_names("layer._metrics") == {"_metrics"}
+    assert private_names("from keras.src import ops") == {"keras.src"}
+
+
+def test_the_oracle_imports_numpy_and_the_standard_library_alone():
+    modules = imported_modules((PACKAGE / "reference.py").read_text())
+    assert {m.split(".")[0] for m in modules} <= {"numpy", *sys.stdlib_module_names}

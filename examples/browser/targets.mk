@@ -2,9 +2,6 @@
 VENV ?= .venv
 BIN ?= $(VENV)/bin
 BROWSER_PAGE := examples/browser
-# What the exported files are made of.
-BROWSER_ENCODING := $(wildcard keras_sinpe/*.py keras_sinpe/exporting/*.py \
-	keras_sinpe/layers/*.py)
 
 .PHONY: browser-page serve-browser-page test-browser-page browser-page-chromium
 
@@ -19,7 +16,7 @@ test-browser-page: browser-page browser-page-chromium
 	$(BIN)/python -m pytest tests/browser/on_server.py tests/browser/on_page.py
 
 $(BROWSER_PAGE)/dist/encodings/catalogue.json: $(BROWSER_PAGE)/make_encoding.py \
-	$(BROWSER_ENCODING) | $(VENV)/.installed
+	$(PACKAGE) | $(VENV)/.installed
 	$(BIN)/python $(BROWSER_PAGE)/make_encoding.py $(BROWSER_PAGE)/dist
 
 $(BROWSER_PAGE)/node_modules/.installed: $(BROWSER_PAGE)/package.json

@@ -1,19 +1,17 @@
 """The character model: its cache, its step model, its twin without Keras, its claim."""
 
 import contextlib
-import importlib
-import importlib.util
 import io
-import runpy
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import char_lm as page
+import char_lm_model as network
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
+from untraced import untraced
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WITHOUT_KERAS = EXAMPLES / "char_lm_without_keras.py"
@@ -25,34 +23,11 @@ CACHE_TOLERANCE = 1e-5
 # single characters 4.7.
 MOST_BITS = 2.3
 
-# TensorFlow says that the pipeline of the data stays traced, as it may.
-pytestmark = pytest.mark.filterwarnings("ignore:Even though the `tf.config")
-
 
 @pytest.fixture(scope="module")
-def page():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(EXAMPLES))
-        yield importlib.import_module("char_lm")
-
-
-@pytest.fixture(scope="module")
-def network(page):
-    return importlib.import_module("char_lm_model")
-
-
-@pytest.fixture(scope="module")
-def models(network):
+def models():
     keras.utils.set_random_seed(7)
     return network.build_models()
-
-
-@pytest.fixture
-def untraced():
-    """Compiling takes longer than the few steps that a test needs."""
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
 
 
 def run_step(step, ids, start_index, caches):
@@ -62,7 +37,7 @@ def run_step(step, ids, start_index, caches):
     return outputs["logits"], grown
 
 
-def empty_caches(network, batch):
+def empty_caches(batch):
     empty = np.zeros(
         (batch, 0, network.HEADS, network.WIDTH // network.HEADS), "float32"
     )
@@ -71,10 +46,10 @@ def empty_caches(network, batch):
 
 
 @pytest.mark.parametrize("chunks", [[1] * 9, [9], [4, 1, 1, 3], [0, 8, 1]])
-def test_step_by_step_equals_the_whole_text_at_once(network, models, chunks):
+def test_step_by_step_equals_the_whole_text_at_once(models, chunks):
     training, step = models
     ids = np.random.default_rng(8).integers(1, network.ASCII, (2, 9)).astype("int32")
-    caches, logits, done = empty_caches(network, 2), [], 0
+    caches, logits, done = empty_caches(2), [], 0
     for count in chunks:
         part, caches = run_step(step, ids[:, done : done + count], done, caches)
         logits.append(np.asarray(part))
@@ -83,7 +58,7 @@ def test_step_by_step_equals_the_whole_text_at_once(network, models, chunks):
     assert np.abs(np.concatenate(logits, axis=1) - whole).max() <= CACHE_TOLERANCE
 
 
-def test_no_character_sees_those_after_it(network, models):
+def test_no_character_sees_those_after_it(models):
     training, _ = models
     ids = np.random.default_rng(9).integers(1, network.ASCII, (2, 7)).astype("int32")
     changed = ids.copy()
@@ -93,21 +68,21 @@ def test_no_character_sees_those_after_it(network, models):
     assert np.abs(after - before)[:, 4:].max() > 100 * CACHE_TOLERANCE
 
 
-def test_held_out_pages_are_not_in_the_text(page, network):
+def test_held_out_pages_are_not_in_the_text():
     text, held_out = page.read_text()
     assert len(text) > 8 * len(held_out) > 0
     assert max(text.max(), held_out.max()) < network.ASCII
     assert bytes(held_out[:2000]) not in bytes(text)
 
 
-def test_targets_are_the_characters_that_follow(page):
+def test_targets_are_the_characters_that_follow():
     text = np.arange(1000) % 101
     ids, targets = next(page.endless_batches(text, seed=2))
     assert ids.shape == targets.shape == (page.BATCH_SIZE, page.CONTEXT)
     assert np.array_equal((ids + 1) % 101, targets)
 
 
-def test_bits_per_character_of_equal_chances_are_seven(page, network):
+def test_bits_per_character_of_equal_chances_are_seven():
     uniform = keras.Sequential(
         [
             keras.Input((None,), dtype="int32"),
@@ -121,40 +96,29 @@ def test_bits_per_character_of_equal_chances_are_seven(page, network):
 
 
 @pytest.fixture(scope="module")
-def short_run(page, tmp_path_factory):
+def short_run(tmp_path_factory):
     """The page at two steps and a few characters: its folder and what it prints."""
     folder, printed = tmp_path_factory.mktemp("artifacts"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
         patch.setenv("COLUMNS", "200")
         patch.setattr(page, "ROUNDS", 1)
-        patch.setattr(page, "train", eager(page.train))
+        patch.setattr(page, "train", untraced()(page.train))
         patch.setattr(page, "read_text", first_characters(page.read_text))
         page.main(["--steps", "2", "--count", "6", "--output", str(folder)])
     return folder, printed.getvalue()
-
-
-def eager(function):
-    def run(*arguments, **options):
-        tf.config.run_functions_eagerly(True)
-        try:
-            return function(*arguments, **options)
-        finally:
-            tf.config.run_functions_eagerly(False)
-
-    return run
 
 
 def first_characters(read_text):
     return lambda: tuple(text[:2000] for text in read_text())
 
 
-def test_both_processes_write_the_same_text(page, short_run):
+def test_both_processes_write_the_same_text(short_run):
     _, printed = short_run
     assert "│ equal texts                        │ yes" in printed
     assert printed.count(f"\n{page.PROMPT}") == 1
 
 
-def test_the_step_model_loads_and_continues_like_the_file(page, short_run):
+def test_the_step_model_loads_and_continues_like_the_file(short_run):
     folder, _ = short_run
     step = keras.saving.load_model(folder / "char_lm_step.keras")
     step.compile(run_eagerly=True)
@@ -182,58 +146,8 @@ def test_the_process_without_keras_says_that_a_file_does_not_load(tmp_path):
     assert run.stderr.startswith(f"{str(tmp_path / 'nothing.onnx')!r} does not load: ")
 
 
-@pytest.mark.usefixtures("untraced")
-def test_an_interruption_keeps_the_last_epoch(page, models, tmp_path, monkeypatch):
-    class Interrupted(page.KeepLast):
-        def on_train_batch_begin(self, batch, logs=None):
-            if self.epochs == 2:
-                signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(page, "KeepLast", Interrupted)
-    monkeypatch.setattr(page, "EPOCH_STEPS", 1)
-    saved, text = tmp_path / "kept.keras", np.arange(300) % 90
-    with pytest.raises(SystemExit) as stop:
-        page.train(models[0], text, steps=5, seed=0, filepath=saved)
-    assert str(stop.value) == f"\nInterrupted: {saved} holds epoch 2."
-    assert keras.saving.load_model(saved).optimizer.iterations == 2
-
-
-def test_an_output_folder_that_cannot_be_written_to_is_refused_first(page, tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(SystemExit) as stop:
-        page.main(["--output", str(tmp_path / "file")])
-    assert str(stop.value) == (
-        "`--output` must be a folder that can be written to: [Errno 17] File exists: "
-        f"'{tmp_path}/file'"
-    )
-
-
-def test_a_missing_extra_is_named_before_any_training(page, tmp_path, monkeypatch):
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        page, "find_spec", lambda name: None if name == "tf2onnx" else found(name)
-    )
-    with pytest.raises(SystemExit) as stop:
-        page.main(["--output", str(tmp_path)])
-    assert str(stop.value) == (
-        "This example needs `pip install 'keras_sinpe[tensorflow,onnx]'`: there is no "
-        "tf2onnx."
-    )
-
-
-def test_a_missing_package_is_named_with_what_installs_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "keras_sinpe", None)
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    with pytest.raises(SystemExit) as stop:
-        runpy.run_path(str(EXAMPLES / "char_lm.py"))
-    assert str(stop.value) == (
-        "This example needs `pip install 'keras_sinpe[tensorflow]'`: import of "
-        "keras_sinpe halted; None in sys.modules"
-    )
-
-
 @pytest.mark.slow
-def test_the_full_run_reaches_what_the_page_says(page, tmp_path):
+def test_the_full_run_reaches_what_the_page_says(tmp_path):
     text, held_out = page.read_text()
     keras.utils.set_random_seed(0)
     training, step = page.build_models()

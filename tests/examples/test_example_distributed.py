@@ -25,7 +25,6 @@ WEIGHT_TOLERANCE = 1e-4
 def page():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KERAS_BACKEND", "tensorflow")  # the page sets it for good
-        patch.syspath_prepend(str(EXAMPLES))
         yield importlib.import_module("distributed")
 
 
@@ -137,19 +136,6 @@ def test_unequal_accuracy_is_refused(page):
     assert end.value.code == "The two are to be within 2% and are not."
 
 
-def test_a_missing_jax_is_named_with_what_installs_it(page, monkeypatch):
-    found = page.find_spec
-    monkeypatch.setattr(
-        page, "find_spec", lambda name: None if name == "jax" else found(name)
-    )
-    with pytest.raises(SystemExit) as end:
-        page.main([])
-    assert end.value.code == (
-        "This example needs `pip install 'keras_sinpe[tensorflow,onnx,examples]'`: "
-        "there is no jax."
-    )
-
-
 def test_a_taken_port_is_refused_before_any_work(page, tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -160,13 +146,3 @@ def test_a_taken_port_is_refused_before_any_work(page, tmp_path):
         f"`--port` must be free on 127.0.0.1. Received: port={port} "
     )
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_output_that_is_a_file_is_refused(page, tmp_path):
-    file = tmp_path / "file"
-    file.touch()
-    with pytest.raises(SystemExit) as end:
-        page.main(["--output", str(file)])
-    assert end.value.code.startswith(
-        "`--output` must be a folder that can be written to: "
-    )

@@ -1,26 +1,14 @@
 """The experiment beyond the training length, on a reduced setting and in its parts."""
 
-import importlib
-import sys
-from pathlib import Path
-
+import extrapolation as page
 import keras
 import numpy as np
 import onnxruntime
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
 
 @pytest.fixture(scope="module")
-def page():
-    sys.path.insert(0, str(EXAMPLES))
-    yield importlib.import_module("extrapolation")
-    sys.path.remove(str(EXAMPLES))
-
-
-@pytest.fixture(scope="module")
-def run(page, tmp_path_factory):
+def run(tmp_path_factory):
     """The folder after a reduced run, and what it printed."""
     folder = tmp_path_factory.mktemp("run") / "new"
     two = {name: page.ENCODINGS[name] for name in ("sinusoidal", "table")}
@@ -72,20 +60,20 @@ def test_the_figure_is_saved(run):
 # --- the task
 
 
-def test_the_target_is_the_letter_three_places_before(page):
+def test_the_target_is_the_letter_three_places_before():
     letters, before = page.sequences(np.random.default_rng(0), 4, 9)
     np.testing.assert_array_equal(before[:, 3:], letters[:, :-3])
     assert not before[:, :3].any()
 
 
-def test_training_counts_no_place_that_has_no_answer(page):
+def test_training_counts_no_place_that_has_no_answer():
     letters, before, weights = next(page.endless_batches("none", 0))
     assert letters.shape == before.shape == weights.shape == (32, 32)
     assert not weights[:, :3].any()
     assert (weights[:, 3:] == 1).all()
 
 
-def test_held_out_letters_are_not_those_of_the_training(page):
+def test_held_out_letters_are_not_those_of_the_training():
     class Perfect:
         def __call__(self, letters):
             self.letters = letters
@@ -99,7 +87,7 @@ def test_held_out_letters_are_not_those_of_the_training(page):
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "table", "none"])
-def test_no_place_sees_a_later_letter(page, name):
+def test_no_place_sees_a_later_letter(name):
     keras.utils.set_random_seed(0)
     model = page.build_model(page.ENCODINGS[name])
     letters, _ = page.sequences(np.random.default_rng(1), 2, 40)
@@ -120,19 +108,19 @@ def curves():
     return {"sinusoidal": np.stack([right, other]), "table": np.stack([right, right])}
 
 
-def test_the_reach_counts_the_places_beyond_the_training_length(page, curves):
+def test_the_reach_counts_the_places_beyond_the_training_length(curves):
     assert page.reach(curves["sinusoidal"]) == 4
     assert page.reach(np.ones((2, 125))) == 96
 
 
-def test_places_are_counted_from_one(page, curves):
+def test_places_are_counted_from_one(curves):
     sinusoidal = curves["sinusoidal"]
     assert page.between(sinusoidal, 1, 36).tolist() == [1, 1]
     assert page.between(sinusoidal, 33, 37)[0] == pytest.approx((4 + 1 / 16) / 5)
     assert page.between(sinusoidal, 128, 128).tolist() == [1 / 16, 0.5]
 
 
-def test_the_figure_shows_mean_and_range_of_every_encoding(page, curves):
+def test_the_figure_shows_mean_and_range_of_every_encoding(curves):
     (ax,) = page.draw(curves).axes
     mean = ax.get_lines()[0]
     assert mean.get_label() == "sinusoidal"
@@ -145,7 +133,7 @@ def test_the_figure_shows_mean_and_range_of_every_encoding(page, curves):
     assert ax.get_ylabel() == "share of right letters"
 
 
-def test_the_results_name_mean_and_range(page, curves):
+def test_the_results_name_mean_and_range(curves):
     table = page.results(curves)
     columns = {column.header: list(column.cells) for column in table.columns}
     assert list(columns) == ["encoding", "1-32", "33-36", "37-40", "61-64", "125-128"]
@@ -155,7 +143,7 @@ def test_the_results_name_mean_and_range(page, curves):
 # --- misuse
 
 
-def test_an_interrupted_training_keeps_the_last_checkpoint(page, tmp_path, monkeypatch):
+def test_an_interrupted_training_keeps_the_last_checkpoint(tmp_path, monkeypatch):
     steps = []
 
     def interrupt_the_sixth(*_):
@@ -170,28 +158,3 @@ def test_an_interrupted_training_keeps_the_last_checkpoint(page, tmp_path, monke
     assert str(caught.value) == f"\nInterrupted: {tmp_path} holds {kept}."
     model = keras.saving.load_model(tmp_path / "extrapolation_table_0.keras")
     assert model(np.zeros((1, 5), "int32")).shape == (1, 5, 16)
-
-
-def test_a_folder_that_cannot_be_made_is_refused_in_a_sentence(page, tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(SystemExit) as caught:
-        page.main(["--output", str(tmp_path / "file")])
-    assert str(caught.value).startswith(
-        "`--output` must be a folder that can be written to: "
-    )
-
-
-@pytest.mark.parametrize("argument", ["--steps", "--seeds"])
-def test_no_training_at_all_is_refused_in_a_sentence(page, argument, capsys):
-    with pytest.raises(SystemExit):
-        page.main([argument, "0"])
-    assert f"argument {argument}: 0 is not positive" in capsys.readouterr().err
-
-
-def test_a_missing_extra_is_named_in_a_sentence(page, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(SystemExit) as caught:
-        importlib.reload(page)
-    assert str(caught.value).startswith(
-        "This example needs `pip install 'keras_sinpe[tensorflow,onnx,plot]'`: "
-    )

@@ -1,40 +1,20 @@
 """Gaps in the measurements of Mauna Loa, on a reduced setting and in parts."""
 
-import importlib
-import sys
-from pathlib import Path
-
+import irregular_times as page
 import keras
+import mauna_loa as data
 import numpy as np
 import onnxruntime
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 ENCODINGS = ["dates, year", "dates", "index", "none"]
 
 # Another order of summing in float32, for ppm of about 350.
 PPM_ROUNDING = 1e-3
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _examples_are_importable():
-    sys.path.insert(0, str(EXAMPLES))
-    yield
-    sys.path.remove(str(EXAMPLES))
-
-
 @pytest.fixture(scope="module")
-def data():
-    return importlib.import_module("mauna_loa")
-
-
-@pytest.fixture(scope="module")
-def page():
-    return importlib.import_module("irregular_times")
-
-
-@pytest.fixture(scope="module")
-def held_out(data):
+def held_out():
     """The windows to judge by, and the days that training may know."""
     series = data.mauna_loa()
     known, starts = data.hold_out(series)
@@ -43,7 +23,7 @@ def held_out(data):
 
 
 @pytest.fixture(scope="module")
-def run(page, data, tmp_path_factory):
+def run(tmp_path_factory):
     """The folder after a reduced run, and what it printed."""
     folder = tmp_path_factory.mktemp("run") / "new"
     lines = []
@@ -60,7 +40,7 @@ def run(page, data, tmp_path_factory):
 # --- the data
 
 
-def test_the_series_is_the_measured_one(data):
+def test_the_series_is_the_measured_one():
     series = data.mauna_loa()
     assert len(series.days) == len(series.ppm) == 2284 - 59
     assert series.days[0] == 0
@@ -93,7 +73,7 @@ def test_the_readings_seen_are_at_uneven_distances(held_out):
     assert len(set(apart)) > 4
 
 
-def test_training_never_meets_a_held_out_gap(data, monkeypatch):
+def test_training_never_meets_a_held_out_gap(monkeypatch):
     monkeypatch.setattr(data, "TRAINING_WINDOWS", 300)
     training, judged = data.training_and_held_out_windows()
     assert training.days.shape == (300, 53)
@@ -102,7 +82,7 @@ def test_training_never_meets_a_held_out_gap(data, monkeypatch):
     assert not np.isin(training.days, gaps).any()
 
 
-def test_the_untrained_methods_fill_in_what_they_should(data):
+def test_the_untrained_methods_fill_in_what_they_should():
     days = np.arange(0.0, 900, 9)
     seen = ~((days > 300) & (days < 400))
     line = 350 + days / 100
@@ -118,7 +98,7 @@ def test_the_untrained_methods_fill_in_what_they_should(data):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_the_model_never_sees_what_it_is_to_fill_in(page, held_out, encoding):
+def test_the_model_never_sees_what_it_is_to_fill_in(held_out, encoding):
     windows, _, _ = held_out
     keras.utils.set_random_seed(0)
     model = page.build_model(encoding)
@@ -128,7 +108,7 @@ def test_the_model_never_sees_what_it_is_to_fill_in(page, held_out, encoding):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_nobody_attends_to_a_gap(page, held_out, encoding):
+def test_nobody_attends_to_a_gap(held_out, encoding):
     windows, _, _ = held_out
     keras.utils.set_random_seed(0)
     model = page.build_model(encoding)
@@ -140,7 +120,7 @@ def test_nobody_attends_to_a_gap(page, held_out, encoding):
     )
 
 
-def test_only_an_encoding_tells_the_weeks_of_a_gap_apart(page, held_out):
+def test_only_an_encoding_tells_the_weeks_of_a_gap_apart(held_out):
     windows, _, _ = held_out
     gap = windows.seen == 0
     for encoding in ENCODINGS:
@@ -153,7 +133,7 @@ def test_only_an_encoding_tells_the_weeks_of_a_gap_apart(page, held_out):
             assert spread.min() > PPM_ROUNDING
 
 
-def test_positions_are_days_or_places(page, held_out):
+def test_positions_are_days_or_places(held_out):
     windows, _, _ = held_out
     for encoding, expected in [("dates, year", windows.days[3]), ("index", range(53))]:
         positions = page.model_inputs(windows, encoding)["positions"]
@@ -161,7 +141,7 @@ def test_positions_are_days_or_places(page, held_out):
         assert positions[3].tolist() == list(expected)
 
 
-def test_the_year_is_among_the_periods(page):
+def test_the_year_is_among_the_periods():
     assert 365.2425 in page.PERIODS
     assert len(page.PERIODS) == page.WIDTH // 2
 
@@ -169,7 +149,7 @@ def test_the_year_is_among_the_periods(page):
 # --- what is made of the results
 
 
-def test_errors_count_what_was_to_fill_in_and_nothing_else(page, held_out):
+def test_errors_count_what_was_to_fill_in_and_nothing_else(held_out):
     windows, _, _ = held_out
     gap = windows.seen == 0
     off = windows.ppm + np.where(gap, 2.0, 100.0)
@@ -184,7 +164,7 @@ def test_errors_count_what_was_to_fill_in_and_nothing_else(page, held_out):
         ([0.5, 1.5], "not every seed of theirs beats every seed of the index."),
     ],
 )
-def test_the_outcome_is_stated_as_measured(page, index, sentence):
+def test_the_outcome_is_stated_as_measured(index, sentence):
     measured = {"index": np.array(index), "dates, year": np.array([0.4, 0.6])}
     text = page.statement(measured)
     assert text.startswith("From best to worst: dates, year; index.\n")
@@ -192,7 +172,7 @@ def test_the_outcome_is_stated_as_measured(page, index, sentence):
     assert text.endswith(f"; {sentence}")
 
 
-def test_the_figure_shows_what_was_there_and_what_was_filled_in(page, held_out):
+def test_the_figure_shows_what_was_there_and_what_was_filled_in(held_out):
     windows, _, starts = held_out
     filled = {"straight": np.stack([windows.ppm + 1])}
     (ax,) = page.draw(windows, filled).axes
@@ -220,7 +200,7 @@ def test_a_run_states_its_outcome_and_saves_its_figure(run):
     assert (folder / "irregular_times.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_exported_model_is_proved(run, page, held_out):
+def test_the_exported_model_is_proved(run, held_out):
     folder, printed = run
     assert "Parity PASSED" in printed
     windows, _, _ = held_out
@@ -229,25 +209,3 @@ def test_the_exported_model_is_proved(run, page, held_out):
     (deviation,) = session.run(["deviation"], inputs)
     model = keras.saving.load_model(folder / "irregular_times_dates_year_0.keras")
     np.testing.assert_allclose(deviation, model(inputs), rtol=0, atol=1e-5)
-
-
-# --- misuse
-
-
-def test_a_missing_extra_is_named_in_a_sentence(page, monkeypatch):
-    monkeypatch.setitem(sys.modules, "statsmodels.datasets", None)
-    monkeypatch.delitem(sys.modules, "mauna_loa")
-    with pytest.raises(SystemExit) as caught:
-        importlib.reload(page)
-    assert str(caught.value).startswith(
-        "This example needs `pip install 'keras_sinpe[examples]'`: "
-    )
-
-
-def test_a_folder_that_cannot_be_made_is_refused_in_a_sentence(page, tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(SystemExit) as caught:
-        page.main(["--output", str(tmp_path / "file")])
-    assert str(caught.value).startswith(
-        "`--output` must be a folder that can be written to: "
-    )

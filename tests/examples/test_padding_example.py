@@ -1,19 +1,10 @@
 """The example of the padding trap shows what its page says."""
 
-import runpy
-from pathlib import Path
-
 import keras
 import pytest
+from padding_trap import classifier
 
 from keras_sinpe import check_padding
-
-PAGE = Path(__file__).parents[2] / "examples" / "padding_trap.py"
-
-
-@pytest.fixture(scope="module")
-def classifier():
-    return runpy.run_path(str(PAGE))["classifier"]
 
 
 def verdicts(report):
@@ -34,9 +25,7 @@ def verdicts(report):
         (2, True, True, True),
     ],
 )
-def test_only_the_explicit_mask_is_immune(
-    classifier, blocks, explicit_mask, tokens, pooled
-):
+def test_only_the_explicit_mask_is_immune(blocks, explicit_mask, tokens, pooled):
     keras.utils.set_random_seed(0)
     report = check_padding(classifier(blocks, explicit_mask=explicit_mask))
     assert verdicts(report) == {"tokens": tokens, "pooled": pooled}
