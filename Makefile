@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test test-slow lint test-jax test-torch test-floor test-wheel examples bench \
+.PHONY: demo test test-slow proof proof-small lint test-jax test-torch test-floor test-wheel examples bench \
 	bench-demands clean
 
 demo: $(VENV)/.installed
@@ -12,6 +12,16 @@ demo: $(VENV)/.installed
 
 test: lint
 	$(BIN)/python -m pytest -m 'not slow'
+
+# Every named convention at the widths of its models, proved: an hour of one core.
+CERTIFY := -m keras_sinpe.certify --at-most 5e-7
+
+proof: $(VENV)/.installed
+	$(BIN)/python $(CERTIFY) --usual
+
+# The waves of any width are among those of its multiples: 16 frequencies, 20 s.
+proof-small: $(VENV)/.installed
+	$(BIN)/python $(CERTIFY) --dim 32
 
 # The examples at their full setting, and the page that ships a model, asserted.
 test-slow: $(VENV)/.installed
