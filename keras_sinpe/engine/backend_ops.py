@@ -77,3 +77,38 @@ def shortcut(
     if isinstance(holds, bool):
         return short() if holds else general()
     return ops.cond(holds, short, general)
+
+
+def add_in_branches(
+    inputs: Any,
+    scale: Any | None,
+    rows: Callable[..., Any],
+    term: Callable[[Any, Any], Any],
+) -> Any:
+    """`inputs + term(rows(), scale)`, added where a condition makes the rows.
+
+    The term is linear in the scale, a scalar or `None`. On TensorFlow the gradient is
+    told: XLA cannot make out the shapes for which that of a condition asks.
+    """
+
+    def add(inputs: Any, scale: Any = None) -> Any:
+        return rows(lambda made: inputs + term(made, scale))
+
+    given = (inputs,) if scale is None else (inputs, scale)
+    if keras.backend.backend() != "tensorflow":
+        return add(*given)
+    import tensorflow as tf
+
+    if tf.executing_eagerly():
+        return add(*given)
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def told(*given: Any) -> Any:
+        def gradient(up: Any) -> Any:
+            if scale is None:
+                return up
+            return up, tf.reduce_sum(up * term(rows(), None))
+
+        return add(*given), gradient
+
+    return told(*given)

@@ -45,60 +45,24 @@ def block_rotation(
 ) -> Rotation:
     """The rotation from 0 to the first positions of blocks, int32 `(n,)` each."""
     return product(
-        look_up(tables.block_digits[0], within), _span_rotation(tables, span, beyond)
+        look_up(tables.block_digits[0], within), span_rotation(tables, span, beyond)
     )
 
 
-def next_blocks(
-    tables: DigitTables, span: Tensor, within: Tensor, count: int | Tensor
-) -> Rotation:
-    """The rotations of `count` blocks from one on that is a scalar tensor."""
-    within = within + ops.arange(count, dtype="int32")
-    later = within // SPAN
-    span = span + later
-    return block_rotation(tables, span, within - later * SPAN, _are_beyond(span))
-
-
-def next_known_blocks(
-    tables: DigitTables, span: int, within: int, count: int | Tensor
-) -> Rotation:
-    """The rotations of `count` blocks from one on that is known: few look-ups."""
-    spans = span + ops.arange((count + (within + SPAN - 1)) // SPAN, dtype="int32")
-    # From the first half on, as many rows would have to follow to leave int32.
-    if 0 <= span < SPANS // 2:
-        of_spans = _turned(tables, spans)
-    else:
-        of_spans = _span_rotation(tables, spans, _are_beyond(spans))
-    used = smaller(within + count, SPAN)
-    in_span = (constant(table)[:used] for table in tables.block_digits[0])
-    rotation = product(
-        tuple(in_span), tuple(ops.expand_dims(part, 1) for part in of_spans)
-    )
-    width = len(tables.pairs.frequencies)
-    cosine, sine = (ops.reshape(part, (-1, width)) for part in rotation)
-    return cosine[within : within + count], sine[within : within + count]
-
-
-def _are_beyond(span: Tensor) -> Tensor:
-    return span - SPANS >= 0
-
-
-def _span_rotation(
-    tables: DigitTables, span: Tensor, beyond: Tensor | None
-) -> Rotation:
+def span_rotation(tables: DigitTables, span: Tensor, beyond: Tensor | None) -> Rotation:
     """The rotation by 8192 times `span`, int32 `(n,)`.
 
     A sine of NaN, where the span is `beyond` int32, makes every feature NaN.
     """
-    cosine, sine = _turned(tables, ops.abs(span))
+    cosine, sine = turned(tables, ops.abs(span))
     sign = ops.cast(ops.sign(span), tables.dtype)
     if beyond is not None:
         sign = ops.where(beyond, float("nan"), sign)
     return cosine, sine * ops.expand_dims(sign, -1)
 
 
-def _turned(tables: DigitTables, span: Tensor) -> Rotation:
-    """As `_span_rotation`, for spans that are not negative."""
+def turned(tables: DigitTables, span: Tensor) -> Rotation:
+    """As `span_rotation`, for spans that are not negative."""
     first, second, third = (
         look_up(table, digit)
         for table, digit in zip(tables.block_digits[1:], _digits(span), strict=True)

@@ -11,7 +11,13 @@ import keras
 from keras import ops
 
 from keras_sinpe.engine.digit_tables import DigitTables
-from keras_sinpe.engine.rotation import encode_integers, encode_range, encode_reals
+from keras_sinpe.engine.rotation import (
+    Then,
+    encode_integers,
+    encode_range,
+    encode_reals,
+    same,
+)
 
 Tensor = Any
 
@@ -75,7 +81,7 @@ def encode_far(
 
 
 def encode_sequence(
-    tables: DigitTables, start: int | Tensor, length: int | Tensor
+    tables: DigitTables, start: int | Tensor, length: int | Tensor, then: Then = same
 ) -> Tensor:
     """Encodings of `start, start + 1, ...`.
 
@@ -83,15 +89,17 @@ def encode_sequence(
         tables: the tables of the encoding.
         start: integer, or integer tensor of shape `()` or `(batch, ..., 1)`.
         length: integer, or int32 tensor of shape `()` where it is not known yet.
+        then: what is done with the rows, see `encode_range`.
 
     Returns:
-        Tensor of shape `(length, feature_dim)` or `(batch, ..., length, feature_dim)`.
+        Tensor of shape `(length, feature_dim)` or `(batch, ..., length, feature_dim)`,
+        or what `then` makes of it.
     """
     if isinstance(start, int):
-        return encode_range(tables, start, length)
+        return encode_range(tables, start, length, then)
     if len(start.shape) == 0 and dtype_of(start) in NARROW_INTEGERS:
-        return encode_range(tables, ops.cast(start, "int32"), length)
-    return encode_offsets(tables, start, ops.arange(length, dtype="int32"))
+        return encode_range(tables, ops.cast(start, "int32"), length, then)
+    return then(encode_offsets(tables, start, ops.arange(length, dtype="int32")))
 
 
 def encode_offsets(tables: DigitTables, start: int | Tensor, offsets: Tensor) -> Tensor:

@@ -7,24 +7,26 @@ rotation, where it holds cosine and sine. Whichever way a position comes, its ro
 same product of the same numbers.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from keras import ops
 
-from keras_sinpe.engine.backend_ops import constant, shortcut, take_rows
-from keras_sinpe.engine.digit_products import (
-    Rotation,
-    Tensor,
-    block_rotation,
-    fraction_rotation,
-    look_up,
-    next_blocks,
-    next_known_blocks,
-    product,
-    smaller,
-    split,
+from keras_sinpe.engine.backend_ops import (
+    can_ask_tensors,
+    constant,
+    shortcut,
+    take_rows,
 )
+from keras_sinpe.engine.blocks import (
+    integer_block,
+    is_short,
+    next_positions,
+    range_blocks,
+    real_block,
+    rows_of_blocks,
+)
+from keras_sinpe.engine.digit_products import Rotation, Tensor, look_up, product
 from keras_sinpe.engine.digit_tables import BLOCK, DigitTables
 from keras_sinpe.engine.pairs import Pairs
 from keras_sinpe.engine.stored_rows import (
@@ -34,12 +36,16 @@ from keras_sinpe.engine.stored_rows import (
     stored_range,
 )
 
-# The last float32 below 2**31: float positions beyond it have no integer to go to.
-LAST_FLOAT_POSITION = 2.0**31 - 128
+Then = Callable[[Tensor], Tensor]
+
+
+def same(rows: Tensor) -> Tensor:
+    """The rows as they are."""
+    return rows
 
 
 def encode_range(
-    tables: DigitTables, start: int | Tensor, length: int | Tensor
+    tables: DigitTables, start: int | Tensor, length: int | Tensor, then: Then = same
 ) -> Tensor:
     """Encodings of `start, start + 1, ...`, block by block.
 
@@ -47,27 +53,33 @@ def encode_range(
         tables: the tables of the encoding.
         start: integer, or int32 tensor of shape `()`.
         length: integer, or int32 tensor of shape `()` where it is not known yet.
+        then: what is done with the rows, in each branch of a condition. OpenVINO
+            2026.4 gives the memory of a condition away too early that hangs on shapes
+            alone; one that adds the rows to the inputs hangs on these.
 
     Returns:
-        Tensor of shape `(length, feature_dim)` and the dtype of the tables.
+        Tensor of shape `(length, feature_dim)` and the dtype of the tables, or what
+        `then` makes of it.
     """
-    stored = range_is_stored(tables, start, length)
     return shortcut(
-        stored,
-        lambda: stored_range(tables, start, length),
-        lambda: _computed_range(tables, start, length),
+        range_is_stored(tables, start, length),
+        lambda: then(stored_range(tables, start, length)),
+        lambda: _computed_range(tables, start, length, then),
     )
 
 
 def _computed_range(
-    tables: DigitTables, start: int | Tensor, length: int | Tensor
+    tables: DigitTables, start: int | Tensor, length: int | Tensor, then: Then
 ) -> Tensor:
-    if _is_short(start, length):
-        return _encoding(tables, *_integer_block(tables, *_next(start, length)))
-    # Shorter ranges are looked up.
-    known = isinstance(start, int) and 0 <= start < tables.stored_rows
-    least = tables.stored_rows - start if known else 0
-    rotation, places, offset = _blocks(tables, start, length, least)
+    if is_short(start, length):
+        return then(
+            _encoding(tables, *integer_block(tables, *next_positions(start, length)))
+        )
+    # Shorter ranges are looked up, where that can be asked.
+    asked = can_ask_tensors() and not isinstance(length, int)
+    first_rows = asked and isinstance(start, int) and 0 <= start < tables.stored_rows
+    least = tables.stored_rows - start if first_rows else 0
+    rotation, places, offset = range_blocks(tables, start, length, least)
     pairs = tables.pairs
     cosine, sine = (
         _join(pairs, 2 * [ops.expand_dims(part, pairs.axis)], (-1, 1))
@@ -77,7 +89,7 @@ def _computed_range(
 
     def cut_to_length() -> Tensor:
         rows = wave * cosine + quadrature * sine  # (blocks, places, feature_dim)
-        return _rows(rows, offset, length)
+        return then(rows_of_blocks(rows, offset, length))
 
     def in_whole_blocks() -> Tensor:
         # XLA compiles a branch that is not taken too, and wants `length` rows of it.
@@ -87,11 +99,9 @@ def _computed_range(
             ops.reshape(table[:places] * take_rows(part, blocks), (-1, pairs.width))
             for table, part in ((wave, cosine), (quadrature, sine))
         )
-        # Reshaped before the sum: as the result of a branch it would be copied.
-        return first + second
+        return then(first + second)
 
-    conditional = tables.stored_rows > 0 and not isinstance(length, int)
-    if not conditional or not isinstance(offset, int) or offset:
+    if not asked or tables.stored_rows == 0 or not isinstance(offset, int) or offset:
         return cut_to_length()
     # The cut copies all rows: a third of the time at 4096.
     rest = length - length // BLOCK * BLOCK
@@ -106,14 +116,14 @@ def rotate_range(
     Takes what `encode_range` takes; returns two tensors `(length, frequencies)`,
     without phases and amplitudes, in the order of `tables.pairs.frequencies`.
     """
-    if _is_short(start, length):
-        return rotate_integers(tables, *_next(start, length))
-    rotation, places, offset = _blocks(tables, start, length)
+    if is_short(start, length):
+        return rotate_integers(tables, *next_positions(start, length))
+    rotation, places, offset = range_blocks(tables, start, length)
     cosine, sine = product(
         tuple(constant(table)[:places] for table in tables.low_rotations),
         tuple(ops.expand_dims(part, 1) for part in rotation),
     )  # (blocks, places, frequencies)
-    return _rows(cosine, offset, length), _rows(sine, offset, length)
+    return rows_of_blocks(cosine, offset, length), rows_of_blocks(sine, offset, length)
 
 
 def encode_integers(
@@ -126,7 +136,7 @@ def encode_integers(
     encoding = shortcut(
         positions_are_stored(tables, positions, beyond),
         lambda: stored_at(tables, positions),
-        lambda: _encoding(tables, *_integer_block(tables, positions, beyond)),
+        lambda: _encoding(tables, *integer_block(tables, positions, beyond)),
     )
     return _shaped(positions, encoding)
 
@@ -135,7 +145,7 @@ def rotate_integers(
     tables: DigitTables, positions: Tensor, beyond: Tensor | None = None
 ) -> Rotation:
     """Cosines and sines at int32 `positions`, as `encode_integers` takes them."""
-    cosine, sine = _rotation(tables, *_integer_block(tables, positions, beyond))
+    cosine, sine = _rotation(tables, *integer_block(tables, positions, beyond))
     return _shaped(positions, cosine), _shaped(positions, sine)
 
 
@@ -146,70 +156,13 @@ def encode_reals(tables: DigitTables, positions: Tensor) -> Tensor:
     1/2 and exact, adds a rotation through which gradients flow. Positions that are not
     finite or beyond 2**31 - 128 give NaN.
     """
-    return _shaped(positions, _encoding(tables, *_real_block(tables, positions)))
+    return _shaped(positions, _encoding(tables, *real_block(tables, positions)))
 
 
 def rotate_reals(tables: DigitTables, positions: Tensor) -> Rotation:
     """Cosines and sines at float `positions`, as `encode_reals` takes them."""
-    cosine, sine = _rotation(tables, *_real_block(tables, positions))
+    cosine, sine = _rotation(tables, *real_block(tables, positions))
     return _shaped(positions, cosine), _shaped(positions, sine)
-
-
-def _next(start: Tensor, length: int) -> tuple[Tensor, Tensor]:
-    """The positions of a range, and which of them wrapped around."""
-    positions = start + ops.arange(length, dtype="int32")
-    return positions, ops.logical_and(start >= 0, positions < 0)
-
-
-def _is_short(start: int | Tensor, length: int | Tensor) -> bool:
-    return not isinstance(start, int) and isinstance(length, int) and length < BLOCK
-
-
-def _blocks(
-    tables: DigitTables, start: int | Tensor, length: int | Tensor, least: int = 0
-) -> tuple[Rotation, int | Tensor, int | Tensor]:
-    """The rotations of the blocks of a range, the places used, those before `start`.
-
-    A length that is not known is known to be at `least` so much.
-    """
-    span, within, offset = split(start)
-    # Compilers want a size that does not hang on the value of a tensor.
-    spare = offset if isinstance(start, int) or not isinstance(length, int) else BLOCK
-    count = (length + (spare + BLOCK - 1)) // BLOCK
-    rotate = next_known_blocks if isinstance(start, int) else next_blocks
-    rotation = rotate(tables, span, within, count)
-    # A short sequence needs no whole block: half of the time at length 1.
-    places = BLOCK if least >= BLOCK else smaller(spare + length, BLOCK)
-    return rotation, places, offset
-
-
-def _rows(blocks: Tensor, offset: int | Tensor, length: int | Tensor) -> Tensor:
-    width = blocks.shape[-1]
-    rows = ops.reshape(blocks, (-1, width))
-    if isinstance(offset, int):
-        return rows[offset : offset + length]
-    # Where integers have 64 bits, JAX wants both starts to have 32.
-    return ops.slice(rows, (offset, np.int32(0)), (length, width))
-
-
-def _integer_block(
-    tables: DigitTables, positions: Tensor, beyond: Tensor | None = None
-) -> tuple[Rotation, Tensor]:
-    """The rotation of the block of every position, and the place in it, `(n,)`."""
-    span, within, low = split(ops.reshape(positions, (-1,)))
-    if beyond is not None:
-        beyond = ops.reshape(beyond, (-1,))
-    return block_rotation(tables, span, within, beyond), low
-
-
-def _real_block(tables: DigitTables, positions: Tensor) -> tuple[Rotation, Tensor]:
-    """As `_integer_block`, the rotation turned by the fraction too."""
-    flat = ops.reshape(positions, (-1,))
-    in_range = ops.abs(flat) <= LAST_FLOAT_POSITION
-    nearest = ops.stop_gradient(ops.where(in_range, ops.round(flat), 0))
-    fraction = ops.where(in_range, flat - nearest, float("nan"))
-    rotation, low = _integer_block(tables, ops.cast(nearest, "int32"))
-    return product(rotation, fraction_rotation(tables, fraction)), low
 
 
 def _encoding(tables: DigitTables, rotation: Rotation, low: Tensor) -> Tensor:

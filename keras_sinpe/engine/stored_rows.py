@@ -17,13 +17,12 @@ def range_is_stored(
 
     Comparisons are with 0, which runtimes with integers in float32 do exactly.
     """
+    known = isinstance(start, int) and isinstance(length, int)
+    if tables.stored_rows == 0 or not (known or can_ask_tensors()):
+        return False
     last_start = tables.stored_rows - length
     if isinstance(start, int):
-        if not 0 <= start < tables.stored_rows:
-            return False
-        return last_start - start >= 0
-    if tables.stored_rows == 0 or not can_ask_tensors():
-        return False
+        return 0 <= start < tables.stored_rows and last_start - start >= 0
     if isinstance(last_start, int) and last_start < 0:
         return False
     return ops.minimum(start, last_start - start) >= 0

@@ -12,13 +12,13 @@ from keras import ops
 from numpy.typing import NDArray
 
 from keras_sinpe.arguments import refusal
+from keras_sinpe.engine.blocks import LAST_FLOAT_POSITION
 from keras_sinpe.engine.encode import (
     FIRST_POSITION,
     LAST_POSITION,
     REAL_POSITIONS,
     dtype_of,
 )
-from keras_sinpe.engine.rotation import LAST_FLOAT_POSITION
 from keras_sinpe.layers.call_arguments import (
     START,
     check_numbers,

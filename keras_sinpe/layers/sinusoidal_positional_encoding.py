@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import keras
 from keras import ops
 
 from keras_sinpe.arguments import boolean, finite_number, is_word
+from keras_sinpe.engine.backend_ops import add_in_branches
 from keras_sinpe.engine.encode import dtype_of, encode_offsets, encode_sequence
 from keras_sinpe.engine.waves import WaveParameters
 from keras_sinpe.layers.call_arguments import (
@@ -187,27 +189,29 @@ class SinusoidalPositionalEncoding(WaveLayer):
         """The inputs, scaled, plus the encoding of their positions."""
         positions, mask = self._check_call(inputs, start_index, positions, mask)
         dtype = self.encoding_dtype
-        encoding = self._encoding(inputs, start_index, positions, mask)
-        if self.zero_masked:
-            encoding = ops.where(ops.expand_dims(mask, -1), encoding, 0.0)
-        if self.learned_scale:
-            encoding = encoding * ops.cast(self.scale, dtype)
         scaled = ops.cast(inputs, dtype)
         if self.input_scale != 1.0:
             scaled = scaled * self._input_factor()
-        return ops.cast(scaled + encoding, self.compute_dtype)
 
-    def _encoding(
-        self, inputs: Any, start_index: Any, positions: Any, mask: Any
-    ) -> Any:
-        if positions is not None:
-            return self.encode(positions)
+        scale = ops.cast(self.scale, dtype) if self.learned_scale else None
+
+        def term(encoding: Any, scale: Any) -> Any:
+            if self.zero_masked:
+                encoding = ops.where(ops.expand_dims(mask, -1), encoding, 0.0)
+            return encoding if scale is None else encoding * scale
+
         start = _leading(start_index, len(inputs.shape) - 1)
-        if self.positions_from_mask:
+        if positions is not None:
+            added = scaled + term(self.encode(positions), scale)
+        elif self.positions_from_mask:
             counted = ops.cumsum(ops.cast(mask, "int32"), axis=-1) - 1
             offsets = ops.maximum(counted, 0)
-            return encode_offsets(self.tables, start, offsets)
-        return encode_sequence(self.tables, start, ops.shape(inputs)[-2])
+            encoding = encode_offsets(self.tables, start, offsets)
+            added = scaled + term(encoding, scale)
+        else:
+            rows = partial(encode_sequence, self.tables, start, ops.shape(inputs)[-2])
+            added = add_in_branches(scaled, scale, rows, term)
+        return ops.cast(added, self.compute_dtype)
 
     def _input_factor(self) -> float:
         if self.input_scale == "sqrt_dim":
