@@ -4,8 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test test-slow proof proof-small lint test-jax test-torch test-floor test-wheel examples bench \
-	bench-demands clean
+.PHONY: demo test test-slow proof proof-small lint test-jax test-torch test-floor \
+	test-wheel examples bench bench-demands clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py

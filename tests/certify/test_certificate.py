@@ -5,7 +5,8 @@ from dataclasses import replace
 import mpmath
 import numpy as np
 import pytest
-from exactness import INTEGER_TOLERANCE
+from exactness import INTEGER_TOLERANCE, as_float64
+from keras import ops
 
 from keras_sinpe import reference
 from keras_sinpe.certify import certify, certify_rotations, certify_tables
@@ -13,6 +14,7 @@ from keras_sinpe.certify.blocks import block_error, span_rotations
 from keras_sinpe.certify.contraction import contracted_block_error
 from keras_sinpe.certify.exact import EXACT_TO, exact_block_digits, exact_rotations
 from keras_sinpe.certify.sums import contracted_products, product
+from keras_sinpe.engine import digit_products
 from keras_sinpe.engine.digit_tables import BLOCK, DigitTables
 from keras_sinpe.engine.rotation import encode_integers
 from keras_sinpe.engine.waves import TURN, WaveParameters
@@ -70,6 +72,19 @@ def test_exact_rotations_of_the_low_digit_are_those_of_mpmath():
             assert abs(sines[step] - mpmath.sin(angle)) < EXACT_TO
 
 
+def test_rotations_are_checked_as_the_engine_makes_them_bit_for_bit(tables):
+    random = np.random.default_rng(6)
+    spans = random.integers(-(2**18), 2**18, 3000).astype("int32")
+    places = random.integers(0, SPAN, 3000).astype("int32")
+    cosines, sines = span_rotations(digits_of(tables))
+    within = tuple(part[places] for part in digits_of(tables)[0])
+    sign = np.sign(spans).astype("float32")
+    checked = product(within, (cosines[abs(spans)], sines[abs(spans)] * sign))
+    made = digit_products.block_rotation(tables, ops.array(spans), ops.array(places))
+    for received, expected in zip(checked, made, strict=True):
+        np.testing.assert_array_equal(received, ops.convert_to_numpy(expected)[:, 0])
+
+
 def test_a_small_encoding_is_proved_below_the_tolerance_of_the_tests(certificate):
     assert certificate.bound < INTEGER_TOLERANCE
     assert certificate.bound <= certificate.contracted_bound < INTEGER_TOLERANCE
@@ -80,9 +95,8 @@ def test_a_small_encoding_is_proved_below_the_tolerance_of_the_tests(certificate
 def test_the_bound_holds_for_the_engine_and_is_not_far_above(tables, certificate):
     random = np.random.default_rng(9)
     positions = random.integers(-(2**31), 2**31, 200_000).astype("int32")
-    errors = np.abs(
-        np.asarray(encode_integers(tables, positions)) - reference.encode(positions, 2)
-    )
+    received = as_float64(encode_integers(tables, ops.array(positions)))
+    errors = np.abs(received - reference.encode(positions, 2))
     assert certificate.bound / 2 < errors.max() < certificate.contracted_bound
 
 
