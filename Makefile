@@ -6,8 +6,8 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 # Every room: what is made from the package is made again when any of it changes.
 PACKAGE := $(shell find keras_sinpe -name '*.py')
 
-.PHONY: demo test test-slow lint test-jax test-torch test-floor test-wheel examples bench \
-	bench-demands clean
+.PHONY: demo test test-slow proof proof-small lint test-jax test-torch test-floor \
+	test-wheel examples bench bench-demands clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
@@ -15,6 +15,16 @@ demo: $(VENV)/.installed
 # Two processes, each file in one of them: files share exports among their tests.
 test: lint
 	$(BIN)/python -m pytest -m 'not slow' --numprocesses 2 --dist loadfile
+
+# Every named convention at the widths of its models, proved: an hour of one core.
+CERTIFY := -m keras_sinpe.certify --at-most 5e-7
+
+proof: $(VENV)/.installed
+	$(BIN)/python $(CERTIFY) --usual
+
+# The waves of any width are among those of its multiples: 16 frequencies, 20 s.
+proof-small: $(VENV)/.installed
+	$(BIN)/python $(CERTIFY) --dim 32
 
 # The examples at their full setting, and the page that ships a model, asserted.
 test-slow: $(VENV)/.installed
