@@ -109,15 +109,16 @@ class SavedModelRunner:
         tf = require("tensorflow", extra="tensorflow")
         # The signature alone does not keep the variables alive.
         self.loaded = tf.saved_model.load(os.fspath(filepath))
-        self._choose(endpoint)
+        self.choose(endpoint)
 
     def signature(self, endpoint: str) -> Self:
         """Another signature of the same SavedModel, which is loaded but once."""
         other = copy.copy(self)
-        other._choose(endpoint)
+        other.choose(endpoint)
         return other
 
-    def _choose(self, endpoint: str) -> None:
+    def choose(self, endpoint: str) -> None:
+        """Run this signature from now on."""
         self.__dict__.pop("precision", None)
         self._function = _signature(self.loaded.signatures, endpoint)
         self.inputs = _saved_model_ports(self._function.structured_input_signature[1])

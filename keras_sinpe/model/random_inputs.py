@@ -86,7 +86,8 @@ def _integers(
 ) -> Array:
     """Numbers below a limit, of every size alike: as many of two digits as of four."""
     limit = min(unknown, int(np.iinfo(spec.dtype).max))
-    return (np.exp(rng.random(shape) * np.log(limit + 1)) - 1).astype(spec.dtype)
+    drawn: Array = np.exp(rng.random(shape) * np.log(limit + 1)) - 1
+    return drawn.astype(spec.dtype)
 
 
 def _pad(array: Array, rng: np.random.Generator) -> Array:

@@ -96,12 +96,15 @@ class RandomSamples:
         Axes that need not be equal get unequal lengths: the second the length after
         the first one's, and so on in a circle.
         """
-        lengths = self._lengths if self._groups else (0,)
+        lengths = self._lengths if self._groups else (1,)
         batches = self._batch_sizes
-        return [
-            Case.of(batches[turn % len(batches)], self._turn(turn, lengths))
+        pairs = [
+            (batches[turn % len(batches)], turn)
             for turn in range(max(len(batches), len(lengths)))
         ]
+        if not any(batch * lengths[turn % len(lengths)] for batch, turn in pairs):
+            pairs = [(batch, turn) for batch in batches for turn in range(len(lengths))]
+        return [Case.of(batch, self._turn(turn, lengths)) for batch, turn in pairs]
 
     def feeds(self, case: Case) -> Feeds:
         """The inputs of one case, the same whenever they are asked for."""

@@ -5,28 +5,28 @@ from export_models import dense, encoder, encoder_decoder, subclassed, token_inp
 from keras import layers
 
 from keras_sinpe.exporting import export_onnx
-from keras_sinpe.model.prepared import KerasRunner
-from keras_sinpe.model.random_inputs import draw
-from keras_sinpe.model.sampling import plan_samples
+from keras_sinpe.model.prepared import PreparedModel
+from keras_sinpe.model.random_inputs import LIMITS, draw
+from keras_sinpe.model.samples import BATCH_SIZES, LENGTHS, tie_axes
 from keras_sinpe.model.signatures import Signature, read_signature
 from keras_sinpe.model.tensor_specs import TensorSpec
-from keras_sinpe.model.tied_axes import tie_axes
 from keras_sinpe.model.vocabularies import integer_limits
 from keras_sinpe.parity import Case, check_parity
 
 
-def planned(model, batch_sizes=(1, 3), lengths=(4, 9), signature=None):
-    signature = read_signature(model, signature)
-    return plan_samples(KerasRunner(model, signature), batch_sizes, lengths)
+def planned(model, batch_sizes=(1, 3), lengths=(4, 9), **options):
+    """The runs of a model."""
+    return PreparedModel(
+        model, batch_sizes=batch_sizes, lengths=lengths, **options
+    ).runs
 
 
 def test_ids_stay_within_the_vocabulary_of_their_own_input():
-    samples = planned(encoder_decoder(), lengths=(50, 60))
-    for case in samples.cases():
-        feeds = samples.feeds(case)
-        assert feeds["source"].max() < 30
-        assert feeds["target"].max() < 7
-    assert feeds["source"].max() > 7
+    for run in planned(encoder_decoder(), lengths=(50, 60)):
+        # The last of each vocabulary is among them, and the first.
+        assert run.feeds["source"].max() == 29
+        assert run.feeds["target"].max() == 6
+        assert run.feeds["source"].min() == run.feeds["target"].min() == 0
 
 
 def test_the_vocabulary_is_found_in_a_nested_model():
@@ -46,22 +46,97 @@ def test_a_subclassed_model_counts_its_smallest_vocabulary_for_every_input():
     assert integer_limits(subclassed(), signature) == {"ids": 11}
 
 
-def test_about_half_of_the_rows_are_padded_and_none_is_empty():
+def rows(padded=("ids",)):
     signature = Signature((TensorSpec("ids", (None, None), "int32"),), ("ids",))
+    case = Case.of(10, {"ids_length": 20})
     rng = np.random.default_rng(0)
-    ids = draw(signature, Case.of(8, {"ids_length": 20}), {"ids": 9}, rng)["ids"]
-    assert (ids[:, 0] > 0).all()
-    assert (ids[:, -1] == 0).sum() == 4
-    for row in ids:
-        valid = np.count_nonzero(row)
-        assert (row[:valid] > 0).all()
-        assert (row[valid:] == 0).all()
+    return draw(signature, case, {"ids": 9}, padded, rng)["ids"][1:] > 0
+
+
+def test_rows_are_padded_at_the_end_at_the_start_throughout_and_not_at_all():
+    found = rows()
+    whole, empty = found.all(axis=1), ~found.any(axis=1)
+    turns = np.diff(found.astype(int), axis=1)
+    assert np.flatnonzero(whole).tolist() == [4]
+    assert np.flatnonzero(empty).tolist() == [2, 7]
+    # One change from token to padding at most: nothing is padded in between.
+    assert (np.abs(turns).sum(axis=1) <= 1).all()
+    assert (turns.min(axis=1) == -1).sum() == 4
+    assert (turns.max(axis=1) == 1).sum() == 2
+
+
+def test_inputs_that_no_padding_stands_for_keep_their_rows():
+    assert rows(padded=()).all()
+    image = keras.Input((8, 8, 3), name="image")
+    model = keras.Model(image, layers.Conv2D(2, 3)(image))
+    for run in planned(model, batch_sizes=(5, 3), lengths=None):
+        assert (run.feeds["image"] != 0).all()
+
+
+def test_real_numbers_are_padded_where_a_layer_masks_them():
+    features = keras.Input((None, 4), name="features")
+    masked = layers.LSTM(3)(layers.Masking()(features))
+    (run,) = planned(keras.Model(features, masked), (5,), (9,))
+    kept = (run.feeds["features"] != 0).any(axis=-1)
+    assert kept.all(axis=1).tolist() == [True, False, False, False, False]
+
+
+def test_integers_that_are_no_ids_go_beyond_65536():
+    x = keras.Input((None, 4), name="x")
+    start = keras.Input((), dtype="int32", name="start")
+    model = keras.Model([x, start], x + keras.ops.cast(start, "float32")[:, None, None])
+    drawn = np.concatenate(
+        [run.feeds["start"] for run in planned(model, (60,), (2, 3, 4))]
+    )
+    assert 65_536 < drawn.max() < LIMITS[0]
+    assert drawn.min() < 10
+
+
+def test_each_length_comes_once_and_batch_sizes_take_turns():
+    cases = [run.case for run in planned(dense(), BATCH_SIZES, None)]
+    assert [case.lengths["features_length"] for case in cases] == list(LENGTHS)
+    assert [case.batch for case in cases] == [5, 3, 1, 5, 3, 1]
+    cases = [run.case for run in planned(dense(), (1, 2, 3), (4,))]
+    assert [case.batch for case in cases] == [1, 2, 3]
+
+
+class Counting(layers.Layer):
+    """Counts how often it is run on values."""
+
+    calls = 0
+
+    def call(self, x):
+        if hasattr(x, "numpy"):
+            type(self).calls += 1
+        return x * 2.0
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_a_model_is_run_once_for_each_case_and_once_to_probe(tmp_path, inputs):
+    xs = [keras.Input((None, 4), name=f"x{i}") for i in range(inputs)]
+    Counting.calls = 0
+    model = keras.Model(xs, [Counting(name=f"c{i}")(x) for i, x in enumerate(xs)])
+    report = export_onnx(model, tmp_path / "model.onnx")
+    assert report.passed
+    runs = len({str(one.case) for one in report.comparisons})
+    assert Counting.calls == inputs * (runs + 1)
+
+
+def test_lengths_that_only_pools_take_are_found():
+    x = keras.Input((None, 3), name="x")
+    # Cut into 96 parts, as an image into patches.
+    parts = layers.Lambda(
+        lambda x: keras.ops.reshape(x, (-1, 96, x.shape[1] // 96, 3)),
+        output_shape=(96, None, 3),
+    )
+    model = keras.Model(x, parts(x))
+    taken = [r for r in planned(model, lengths=None) if r.outputs]
+    assert [r.case.lengths["x_length"] for r in taken] == [96, 192]
 
 
 def test_lengths_that_need_not_be_equal_are_not():
-    samples = planned(encoder_decoder())
-    for case in samples.cases():
-        assert case.lengths["source_length"] != case.lengths["target_length"]
+    for run in planned(encoder_decoder()):
+        assert run.case.lengths["source_length"] != run.case.lengths["target_length"]
 
 
 def test_lengths_that_must_be_equal_are():
@@ -70,10 +145,11 @@ def test_lengths_that_must_be_equal_are():
     )
     total = layers.Add()([layers.Embedding(9, 4)(x) for x in (tokens, segments)])
     attended = layers.MultiHeadAttention(1, 4)(total, layers.Embedding(9, 4)(memory))
-    samples = planned(keras.Model([tokens, segments, memory], attended))
-    for case in samples.cases():
-        assert case.lengths["tokens_length"] == case.lengths["segments_length"]
-        assert case.lengths["memory_length"] != case.lengths["tokens_length"]
+    for run in planned(keras.Model([tokens, segments, memory], attended)):
+        assert run.outputs
+        lengths = run.case.lengths
+        assert lengths["tokens_length"] == lengths["segments_length"]
+        assert lengths["memory_length"] != lengths["tokens_length"]
 
 
 def test_three_axes_that_go_together_are_one_group():
@@ -85,8 +161,8 @@ def test_three_axes_that_go_together_are_one_group():
 
 def test_a_batch_size_that_the_model_fixes_is_kept():
     steps = keras.Input(batch_shape=(2, None, 3), name="steps")
-    samples = planned(keras.Model(steps, layers.Dense(4)(steps)))
-    assert {case.batch for case in samples.cases()} == {2}
+    runs = planned(keras.Model(steps, layers.Dense(4)(steps)))
+    assert {run.case.batch for run in runs} == {2}
 
 
 class TwoRows(layers.Layer):
@@ -98,16 +174,13 @@ class TwoRows(layers.Layer):
 
 def test_a_small_range_is_tried_where_the_model_refuses_large_integers():
     flags = keras.Input((), dtype="int32", name="flags")
-    samples = planned(keras.Model(flags, TwoRows()(flags)))
-    assert samples.feeds(Case.of(40, {}))["flags"].max() < 2
+    (run,) = planned(keras.Model(flags, TwoRows()(flags)), (40,), None)
+    assert set(run.feeds["flags"].tolist()) == {0, 1}
 
 
 def test_inputs_of_one_case_are_the_same_whenever_they_are_drawn():
-    samples = planned(encoder())
-    case = samples.cases()[0]
-    np.testing.assert_array_equal(
-        samples.feeds(case)["ids"], samples.feeds(case)["ids"]
-    )
+    first, second = (planned(encoder())[0].feeds["ids"] for _ in range(2))
+    np.testing.assert_array_equal(first, second)
 
 
 @pytest.fixture(scope="module")
