@@ -64,7 +64,7 @@ def proof(kind: str, report: ParityReport) -> Row:
     return (
         f"{kind} in {cases} cases",
         f"error {worst.error:.1e}",
-        f"at most {worst.tolerance:.1e}",
+        f"at most {worst.allowed:.1e}",
     )
 
 

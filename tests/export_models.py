@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import onnxruntime
+import tensorflow as tf
 from keras import layers
 
 # Sums in another order: 84 roundings of float32 for outputs of order one.
@@ -84,6 +85,21 @@ def dense():
     keras.utils.set_random_seed(5)
     inputs = keras.Input((None, 4), name="features")
     return keras.Model(inputs, layers.Dense(3, name="head")(inputs))
+
+
+@keras.saving.register_keras_serializable("export_tests")
+class Noise(layers.Layer):
+    """Adds noise whatever is asked of it."""
+
+    def call(self, x):
+        return x + tf.random.normal(tf.shape(x))
+
+
+def random():
+    """A model that gives different outputs for equal inputs."""
+    features = keras.Input((None, 4), name="features")
+    noisy = Noise(name="noise")(features)
+    return keras.Model(features, layers.Dense(3, name="head")(noisy))
 
 
 def ids(batch, length, vocabulary=11, seed=0):

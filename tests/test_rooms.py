@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "engine": {"arguments"},
     "convention_table": set(),
     "conventions": {"arguments", "engine", "convention_table"},
-    "certify": {"arguments", "engine", "conventions"},
+    "certify": {"arguments", "engine", "conventions", "convention_table"},
     "properties": {"arguments", "engine"},
     "layers": {"arguments", "keras_internals", "engine"},
     "plots": {"arguments", "engine", "properties", "layers", "conventions"},

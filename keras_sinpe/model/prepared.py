@@ -144,8 +144,8 @@ class PreparedModel:
                 f"from it by up to {self._rebuild_error:.2e}"
             )
         notes += [
-            f"the layer {name!r} is called with training=True in the model's graph, "
-            "and so it is in the artifact"
+            f"the layer {name!r} is called with training=True in the model's graph; "
+            "the artifact calls it with training=False, as `predict` does"
             for name in layers_in_training(self.model)
         ]
         return notes

@@ -182,8 +182,8 @@ def _report(
         faults += [Fault("refused", "", refusal) for refusal in refusals]
     if comparisons and not any(one.compared for one in comparisons):
         faults.append(Fault("empty", "", "every output of every run is empty"))
-    failed = any(each.outcome == "failed" for each in verdicts)
-    if failed and prepared.is_random():
+    doubtful = any(each.outcome != "passed" for each in verdicts)
+    if doubtful and prepared.is_random():
         sentence = "the model itself gives different outputs for equal inputs"
         faults.insert(0, Fault("random", "", sentence))
     return ParityReport(

@@ -75,7 +75,7 @@ def test_a_short_run_shows_saves_and_exports(tmp_path, capsys, monkeypatch):
         "chance, one of the two       │ 50.0%",
         "the man is bitten by the dog │",
         "狗把人咬了",
-        "equal to Keras in 12 cases",
+        "equal to Keras in 6 cases",
     ):
         assert words in printed
     model = keras.saving.load_model(tmp_path / "word_order_with_encoding.keras")

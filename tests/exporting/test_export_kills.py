@@ -37,10 +37,10 @@ ONNX, SAVED_MODEL = "keras_sinpe.exporting.onnx", "keras_sinpe.exporting.saved_m
 WRITING, STAGES = "keras_sinpe.exporting.safe_writing", "keras_sinpe.exporting.stages"
 STEPS = [
     ("model.onnx", ONNX, "convert", 1),
-    ("model.onnx", ONNX, "check_parity", 1),
+    ("model.onnx", ONNX, "check_artifact", 1),
     ("model.onnx", WRITING, "_flush", 1),
     ("model.onnx", "os", "replace", 1),
-    ("model", SAVED_MODEL, "check_parity", 1),
+    ("model", SAVED_MODEL, "check_artifact", 1),
     ("model", WRITING, "_flush", 1),
     ("model", "os", "rename", 1),
 ]

@@ -20,7 +20,7 @@ from export_models import (
 )
 from keras import layers
 
-from keras_sinpe.exporting import ExportError, export_onnx
+from keras_sinpe.exporting import ExportError, export_onnx, export_saved_model
 
 SHORT = {"lengths": (1, 7)}
 
@@ -250,12 +250,18 @@ def test_an_invalid_graph_is_refused_in_one_sentence(tmp_path, monkeypatch):
 def test_a_state_that_would_be_lost_is_refused(tmp_path):
     steps = keras.Input(batch_shape=(2, 5, 4), name="steps")
     model = keras.Model(steps, layers.LSTM(3, stateful=True)(steps))
-    with pytest.raises(ExportError) as raised:
-        export_onnx(model, tmp_path / "model.onnx")
-    assert str(raised.value).startswith(
-        "`model` must be one that the ONNX converter gets through without a complaint. "
-        "Received: "
-    )
+    state = [keras.ops.convert_to_numpy(s) for s in model.layers[1].states]
+    for export in (export_onnx, export_saved_model):
+        with pytest.raises(ValueError, match="carry no state") as raised:
+            export(model, tmp_path / "model")
+        assert str(raised.value) == (
+            "`model` must carry no state from one call to the next, which an artifact "
+            "would lose: make the state an input and an output. "
+            f"Received: model='{model.name}' with the layer '{model.layers[1].name}' "
+            "and stateful=True"
+        )
+    for before, after in zip(state, model.layers[1].states, strict=True):
+        np.testing.assert_array_equal(before, after)
 
 
 def test_a_loop_that_the_converter_gets_wrong_is_refused_with_its_layer(tmp_path):

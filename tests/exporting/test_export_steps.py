@@ -4,9 +4,10 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from export_models import FLOAT32_TOLERANCE, ids, run_onnx, token_input
+from export_models import FLOAT32_TOLERANCE, dense, ids, run_onnx, token_input
 from keras import layers
 
+import keras_sinpe.exporting.saved_model as saved_model_room
 from keras_sinpe import SinusoidalPositionalEncoding
 from keras_sinpe.exporting import describe, export_onnx, export_saved_model
 from keras_sinpe.parity import ParityError
@@ -115,6 +116,7 @@ def test_shared_weights_are_stored_once(decoder, saved_model, tmp_path):
 def test_both_endpoints_are_proved(saved_model):
     parity = describe(saved_model).metadata["parity"]
     assert {name: report["passed"] for name, report in parity.items()} == {
+        "serving_default": True,
         "serve": True,
         "step": True,
     }
@@ -140,6 +142,50 @@ def test_an_endpoint_that_fails_its_check_fails_the_export(decoder, tmp_path):
             decoder.full(), tmp_path / "m", endpoints={"step": step}, lengths=(2,)
         )
     assert list(tmp_path.iterdir()) == []
+
+
+def off_by_one(call):
+    return lambda *given: keras.tree.map_structure(lambda x: x + 1, call(*given))
+
+
+@pytest.mark.parametrize(
+    ("name", "makes"), [("serve", "structured_call"), ("serving_default", "named_call")]
+)
+def test_an_endpoint_off_by_one_fails_by_its_name(tmp_path, monkeypatch, name, makes):
+    right = getattr(saved_model_room, makes)
+    monkeypatch.setattr(
+        saved_model_room, makes, lambda *given: off_by_one(right(*given))
+    )
+    with pytest.raises(ParityError, match=f"The endpoint '{name}' of ") as raised:
+        export_saved_model(dense(), tmp_path / "m", lengths=(2,))
+    assert raised.value.report.rows[0].error == pytest.approx(1.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_further_endpoint_off_by_one_fails_by_its_name(tmp_path, monkeypatch):
+    step, right = dense(), saved_model_room.named_call
+
+    def wrong_for_the_step(model, signature):
+        call = right(model, signature)
+        return off_by_one(call) if model is step else call
+
+    monkeypatch.setattr(saved_model_room, "named_call", wrong_for_the_step)
+    with pytest.raises(ParityError, match="The endpoint 'step' of "):
+        export_saved_model(
+            dense(), tmp_path / "m", endpoints={"step": step}, lengths=(2,)
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_endpoints_in_half_precision_are_rebuilt(tmp_path):
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    export_saved_model(
+        dense(), tmp_path / "m", endpoints={"step": dense()}, lengths=(2,)
+    )
+    parity = describe(tmp_path / "m").metadata["parity"]
+    assert [report["outputs"][0]["dtype"] for report in parity.values()] == [
+        "float32"
+    ] * 3
 
 
 @pytest.mark.parametrize("start", [0, 5, 70_000])

@@ -8,8 +8,8 @@ import padding_models as models
 import pytest
 import tensorflow as tf
 from keras import layers, ops
-from keras_sinpe.model.keras_internals import operations_of
 
+from keras_sinpe.keras_internals import operations_of
 from keras_sinpe.padding import MaskLoss, check_padding
 from keras_sinpe.padding.runs import Run
 
