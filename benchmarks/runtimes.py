@@ -80,7 +80,7 @@ def onnx_bytes(peer: Peer, case: Case, longest: int) -> bytes:
     """`peer` as an ONNX file, with the changes by which `export_onnx` makes it fast."""
     import tf2onnx
 
-    from keras_sinpe.exporting.converter import store_captured_tensors
+    from keras_sinpe.exporting.tf2onnx_repairs import store_captured_tensors
 
     function = traced(peer, case, longest)
     proto, _ = tf2onnx.convert.from_function(

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from keras_sinpe.exporting.constants import fold_constant_shapes
 from keras_sinpe.exporting.converter_log import converter_complaints, raise_complaints
 from keras_sinpe.exporting.errors import ExportError
-from keras_sinpe.exporting.loops import copy_passed_on_tensors
-from keras_sinpe.exporting.nested_names import number_nested_names
 from keras_sinpe.exporting.serving import named_call, tensor_specs
-from keras_sinpe.exporting.tf2onnx_repairs import OP_HANDLERS
+from keras_sinpe.exporting.tf2onnx_repairs import OP_HANDLERS, repair
 from keras_sinpe.model.signatures import Signature
 
 COPIES_OFF = "TF2ONNX_CATCH_ERRORS"
@@ -60,10 +57,7 @@ def convert(
         except Exception as error:
             complaints.append(f"{type(error).__name__}: {error}")
     raise_complaints(model, complaints)
-    store_captured_tensors(proto, function.get_concrete_function())
-    fold_constant_shapes(proto.graph)
-    copy_passed_on_tensors(proto.graph)
-    number_nested_names(proto.graph)
+    repair(proto, function.get_concrete_function())
     _declare_interface(proto, signature, axes)
     return proto
 
@@ -84,21 +78,6 @@ def _no_copies() -> Iterator[None]:
             os.environ.pop(COPIES_OFF, None)
         else:
             os.environ[COPIES_OFF] = before
-
-
-def store_captured_tensors(proto: Any, function: Any) -> None:
-    """Make initializers of tensors that the model holds beside its variables.
-
-    The converter makes inputs of them.
-    """
-    import onnx
-
-    inputs = {value.name: value for value in proto.graph.input}
-    for outer, inner in function.graph.captures:
-        if inner.name in inputs:
-            tensor = onnx.numpy_helper.from_array(outer.numpy(), inner.name)
-            proto.graph.initializer.append(tensor)
-            proto.graph.input.remove(inputs[inner.name])
 
 
 def _declare_interface(proto: Any, signature: Signature, axes: Axes) -> None:

@@ -9,7 +9,7 @@ from keras_sinpe.arguments import require
 from keras_sinpe.artifacts.record import describe_export, store_in_onnx
 from keras_sinpe.artifacts.runners import open_runner
 from keras_sinpe.exporting.converter import convert
-from keras_sinpe.exporting.errors import ExportError
+from keras_sinpe.exporting.errors import ExportError, check_size
 from keras_sinpe.exporting.half_precision import (
     check_positions,
     check_precision,
@@ -17,7 +17,6 @@ from keras_sinpe.exporting.half_precision import (
 )
 from keras_sinpe.exporting.output_axes import output_axes
 from keras_sinpe.exporting.safe_writing import disk_failures, staged_file
-from keras_sinpe.exporting.size_limit import check_size
 from keras_sinpe.model.backend import require_tensorflow
 from keras_sinpe.model.prepared import PreparedModel
 from keras_sinpe.model.samples import BATCH_SIZES, Inputs

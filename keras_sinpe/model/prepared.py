@@ -29,7 +29,7 @@ from keras_sinpe.model.signatures import (
     check_model,
     read_signature,
 )
-from keras_sinpe.model.tensor_specs import Case
+from keras_sinpe.model.sizes import Case
 from keras_sinpe.model.tolerances import moved
 from keras_sinpe.model.vocabularies import integer_limits, padded_inputs
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from keras_sinpe.model.signatures import Signature
-from keras_sinpe.model.tensor_specs import Case, TensorSpec
+from keras_sinpe.model.sizes import Case, TensorSpec
 
 Array = np.ndarray[Any, Any]
 Feeds = dict[str, Array]

@@ -7,7 +7,7 @@ import numpy as np
 
 from keras_sinpe.model.random_inputs import LIMITS, Array, Feeds, draw
 from keras_sinpe.model.signatures import Signature, SignatureError
-from keras_sinpe.model.tensor_specs import BATCH, Case, TensorSpec
+from keras_sinpe.model.sizes import BATCH, Case, TensorSpec
 
 Accepts = Callable[[Case, Feeds], Exception | None]
 Make = Callable[[Case, np.random.Generator], Feeds]

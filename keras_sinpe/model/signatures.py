@@ -20,7 +20,7 @@ from keras_sinpe.model.names import (
     unique_arguments,
     unique_names,
 )
-from keras_sinpe.model.tensor_specs import TensorSpec
+from keras_sinpe.model.sizes import TensorSpec
 
 
 class SignatureError(ValueError):

@@ -8,7 +8,7 @@ import numpy as np
 
 from keras_sinpe.model.random_inputs import Feeds, draw_values
 from keras_sinpe.model.signatures import Signature
-from keras_sinpe.model.tensor_specs import TensorSpec
+from keras_sinpe.model.sizes import TensorSpec
 
 # The last one is the size of axes that are neither batch nor length.
 BATCH, LENGTH, FREE_SIZE = 3, 11, 5

@@ -11,7 +11,7 @@ from keras_sinpe.model.prepared import PreparedModel, Run, first_line
 from keras_sinpe.model.random_inputs import Array, Feeds
 from keras_sinpe.model.samples import BATCH_SIZES, Inputs
 from keras_sinpe.parity.comparison import Fault, Pair
-from keras_sinpe.parity.interface import input_faults, name_faults, output_faults
+from keras_sinpe.parity.declared import input_faults, name_faults, output_faults
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.verdict import Tolerance, Verdict, judge

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from keras_sinpe.model.tensor_specs import Case
+from keras_sinpe.model.sizes import Case
 from keras_sinpe.model.tolerances import is_float
 from keras_sinpe.parity.columns import blocks, unfolded
 

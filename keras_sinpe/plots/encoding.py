@@ -7,7 +7,7 @@ import numpy as np
 
 from keras_sinpe.arguments import positive_integer
 from keras_sinpe.engine.waves import TURN, WaveParameters
-from keras_sinpe.plots.drawing import COLOURS, new_figure, tidy
+from keras_sinpe.plots.figure import COLOURS, new_figure, tidy
 from keras_sinpe.properties import encoding
 
 # Points per position of a wave: enough for the shortest, 6.3 positions, to look round.

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 from keras_sinpe.arguments import positive_integer, refusal
 from keras_sinpe.engine.encode import LAST_POSITION
 from keras_sinpe.engine.waves import WaveParameters
-from keras_sinpe.plots.drawing import COLOURS, axes_or_new, tidy
+from keras_sinpe.plots.figure import COLOURS, axes_or_new, tidy
 from keras_sinpe.properties import encoding
 
 Array = NDArray[np.float64]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from keras_sinpe.plots.drawing import COLOURS, axes_or_new, tidy
+from keras_sinpe.plots.figure import COLOURS, axes_or_new, tidy
 from keras_sinpe.properties import coverage, wavelengths
 
 

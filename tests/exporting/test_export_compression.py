@@ -12,7 +12,7 @@ from keras import layers
 
 from keras_sinpe import SinusoidalPositionalEncoding
 from keras_sinpe.exporting import ExportError, export_onnx
-from keras_sinpe.exporting.size_limit import check_size
+from keras_sinpe.exporting.errors import check_size
 from keras_sinpe.parity import check_parity
 
 WIDTH = 64

@@ -9,7 +9,7 @@ from keras_sinpe.model.prepared import PreparedModel
 from keras_sinpe.model.random_inputs import LIMITS, draw
 from keras_sinpe.model.samples import BATCH_SIZES, LENGTHS, tie_axes
 from keras_sinpe.model.signatures import Signature, read_signature
-from keras_sinpe.model.tensor_specs import TensorSpec
+from keras_sinpe.model.sizes import TensorSpec
 from keras_sinpe.model.vocabularies import integer_limits
 from keras_sinpe.parity import Case, check_parity
 

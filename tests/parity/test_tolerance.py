@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from keras_sinpe.model.tensor_specs import Case
+from keras_sinpe.model.sizes import Case
 from keras_sinpe.parity.comparison import Pair
 from keras_sinpe.parity.verdict import judge
 
