@@ -64,21 +64,21 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batch-sizes",
         type=_sizes,
-        default=(1, 3),
+        default=(5, 3, 1),
         metavar="N,N",
-        help="batch sizes to check (default: 1,3)",
+        help="batch sizes to check, which take turns (default: 5,3,1)",
     )
     parser.add_argument(
         "--lengths",
         type=_sizes,
         metavar="N,N",
-        help="lengths to check (default: 1,2,7,64,65,1000)",
+        help="lengths to check (default: 1,2,7,64,65,1030)",
     )
     parser.add_argument(
         "--tolerance",
         type=float,
         metavar="ERROR",
-        help="largest error for outputs within [-1, 1] (default: 1e-5 for float32)",
+        help="largest error of any number (default: what its rounding explains)",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
