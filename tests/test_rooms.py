@@ -11,20 +11,28 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 MAY_IMPORT = {
     "arguments": set(),
     "version": set(),
+    "printing": set(),
     "reference": set(),
     "keras_internals": set(),
     "engine": {"arguments"},
     "convention_table": set(),
     "conventions": {"arguments", "engine", "convention_table"},
-    "certify": {"arguments", "engine", "conventions", "convention_table"},
+    "certify": {"arguments", "printing", "engine", "conventions", "convention_table"},
     "properties": {"arguments", "engine"},
     "layers": {"arguments", "keras_internals", "engine"},
     "plots": {"arguments", "engine", "properties", "layers", "conventions"},
     "model": {"arguments", "keras_internals"},
     "artifacts": {"arguments", "keras_internals", "version", "model"},
-    "parity": {"arguments", "model", "artifacts"},
-    "padding": {"arguments", "keras_internals", "model"},
-    "exporting": {"arguments", "keras_internals", "model", "artifacts", "parity"},
+    "parity": {"arguments", "printing", "model", "artifacts"},
+    "padding": {"arguments", "printing", "keras_internals", "model"},
+    "exporting": {
+        "arguments",
+        "printing",
+        "keras_internals",
+        "model",
+        "artifacts",
+        "parity",
+    },
 }
 PRIVATE = ("_flatten_layers", "_inbound_nodes", "_keras_", "keras.src")
 INTERNALS = PACKAGE / "keras_internals.py"

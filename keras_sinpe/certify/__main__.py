@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +11,7 @@ from keras_sinpe.convention_table import CONVENTIONS
 from keras_sinpe.conventions import convention, convention_names
 from keras_sinpe.engine.digit_tables import DigitTables
 from keras_sinpe.engine.waves import LAYOUTS, ODD_WIDTHS, WaveParameters
+from keras_sinpe.printing import with_progress
 
 NUMBERS = (
     "max_wavelength",
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Prints certificates; returns 1 if a bound is above `--at-most`, else 0."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    track: Track = iter if options.quiet else _shown
+    track: Track = with_progress("Checking frequencies", not options.quiet)
     known: Known = {}
     most = 0.0
     for name, feature_dim, parameters in _encodings(options):
@@ -81,14 +82,6 @@ def _json(name: str, parameters: dict[str, Any], certificate: Certificate) -> st
     }
     encoding = {"encoding": name, "parameters": parameters}
     return json.dumps({**encoding, **bounds, **asdict(certificate)})
-
-
-def _shown(frequencies: Sequence[Any]) -> Iterable[Any]:
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)  # standard output is for the certificates
-    return track(frequencies, "Checking frequencies", console=console)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -21,10 +21,11 @@ from keras_sinpe.model.backend import require_tensorflow
 from keras_sinpe.model.prepared import PreparedModel
 from keras_sinpe.model.samples import BATCH_SIZES, Inputs
 from keras_sinpe.model.signatures import check_model
-from keras_sinpe.parity.check import check_artifact, shown
+from keras_sinpe.parity.check import check_artifact
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.verdict import Tolerance
+from keras_sinpe.printing import with_progress
 
 
 def export_onnx(
@@ -155,7 +156,7 @@ def export_onnx(
             batch_sizes=batch_sizes,
             lengths=lengths,
             inputs=inputs,
-            progress=shown("Running the model", progress),
+            progress=with_progress("Running the model", progress),
         )
         axes = output_axes(prepared)
         proto = convert(prepared.model, prepared.signature, opset_version, axes)

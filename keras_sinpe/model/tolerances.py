@@ -72,6 +72,13 @@ ROUNDINGS: dict[str, Rounding] = {
 }
 
 
+# What padding may change, per unit of the largest magnitude compared. Longer sequences
+# are summed in another order, and every layer rounds again: at most 2e-15, 8.5e-7,
+# 1.9e-3 and 1.6e-2 in sound encoders of 2 to 12 blocks, up to 60 positions longer.
+# Leaks measure 1e-3 to 3.
+LONGER = {"float64": 1e-12, "float32": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
+
+
 def is_float(dtype: Any) -> bool:
     """Whether a dtype is one of floats, bfloat16 included."""
     return "float" in str(dtype)

@@ -5,14 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from keras_sinpe.model.tolerances import LONGER
 from keras_sinpe.padding.report import Change
 from keras_sinpe.padding.runs import Array, Run
 from keras_sinpe.padding.sequences import PaddedSequence
-
-# Per unit of the largest magnitude compared. Longer sequences are summed in another
-# order, and every layer rounds again: at most 2e-15, 8.5e-7, 1.9e-3 and 1.6e-2 in sound
-# encoders of 2 to 12 blocks, up to 60 positions longer. Leaks measure 1e-3 to 3.
-TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
 
 # For each axis of a tensor the sequence whose positions it counts, or `None`.
 Follows = tuple[PaddedSequence | None, ...]
@@ -164,4 +160,4 @@ class Comparison:
         if self.tolerance is not None:
             return self.tolerance
         dtypes = {t.dtype.name for call in self.base.calls for t in call.outputs}
-        return max((TOLERANCE.get(dtype, 0.0) for dtype in dtypes), default=0.0)
+        return max((LONGER.get(dtype, 0.0) for dtype in dtypes), default=0.0)

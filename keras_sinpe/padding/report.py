@@ -1,12 +1,13 @@
 """What the padding check found, as a table, as JSON and as an error."""
 
-import io
 import json
 import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+
+from keras_sinpe.printing import as_text
 
 
 class PaddingError(Exception):
@@ -127,17 +128,7 @@ class PaddingReport:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        text = io.StringIO()
-        console = Console(file=text, width=100, color_system=None)
-        console.print(self, highlight=False, soft_wrap=True)
-        return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
-
-    def __rich__(self) -> Any:
-        from rich.console import Group
         from rich.table import Table
-        from rich.text import Text
 
         verdict = "valid outputs keep still" if self.passed else "valid outputs change"
         table = Table(*("output", "probe", "largest change", "at", "tolerance", ""))
@@ -150,6 +141,11 @@ class PaddingReport:
                 f"{change.tolerance:.1e}",
                 "ok" if change.passed else "leak",
             )
-            table.add_row(*map(Text, cells))
-        title = Text(f"Padding of {self.model}: {verdict}")
-        return Group(title, table, *map(Text, self.diagnosis))
+            table.add_row(*cells)
+        title = f"Padding of {self.model}: {verdict}"
+        return as_text(title, table, *self.diagnosis)
+
+    def __rich__(self) -> Any:
+        from rich.text import Text
+
+        return Text(str(self), no_wrap=True)

@@ -1,9 +1,9 @@
 """Run an artifact beside its model on many sizes, and compare by name."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from keras_sinpe.artifacts.record import installed_versions
 from keras_sinpe.artifacts.runners import Port, RenamedRunner, Runner, open_runner
@@ -15,8 +15,7 @@ from keras_sinpe.parity.declared import input_faults, name_faults, output_faults
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.verdict import Tolerance, Verdict, judge
-
-Item = TypeVar("Item")
+from keras_sinpe.printing import with_progress
 
 
 def check_parity(
@@ -108,7 +107,7 @@ def check_parity(
         lengths=lengths,
         inputs=inputs,
         seed=seed,
-        progress=shown("Running the model", progress),
+        progress=with_progress("Running the model", progress),
     )
     runner: Runner = open_runner(filepath, endpoint)
     if input_names or isinstance(output_names, Mapping):
@@ -138,7 +137,7 @@ def check_artifact(
     pairs: dict[str, list[Pair]] = {}
     if not any(fault.kind == "name" for fault in faults):
         taken = [run for run in prepared.runs if run.outputs]
-        for run in shown("Checking parity", progress)(taken):
+        for run in with_progress("Checking parity", progress)(taken):
             faults += _run_beside(run, runner, pairs)
         faults += output_faults(prepared.shapes, runner.outputs)
     verdicts = [
@@ -202,12 +201,3 @@ def _in_dtypes(feeds: Feeds, ports: Mapping[str, Port]) -> Feeds:
         name: feed if feed.dtype == object else feed.astype(ports[name].dtype)
         for name, feed in feeds.items()
     }
-
-
-def shown(what: str, progress: bool) -> Callable[[Sequence[Item]], Iterable[Item]]:
-    """Go through a sequence with a progress bar, or without."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)  # standard output is for the report
-    return lambda items: track(items, what, disable=not progress, console=console)

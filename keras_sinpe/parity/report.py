@@ -1,6 +1,5 @@
 """What a parity check found: a table for people, JSON for programs."""
 
-import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,7 @@ from typing import Any
 
 from keras_sinpe.arguments import printable
 from keras_sinpe.parity.comparison import Comparison, Fault
+from keras_sinpe.printing import as_text
 
 
 class ParityError(Exception):
@@ -103,13 +103,7 @@ class ParityReport:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        console = Console(file=io.StringIO(), width=100, color_system=None)
-        for part in _layout(self):
-            console.print(part, markup=False, highlight=False, soft_wrap=True)
-        text: str = console.file.getvalue()  # type: ignore[attr-defined]
-        return "\n".join(line.rstrip() for line in text.splitlines())
+        return as_text(*_layout(self))
 
 
 def _badness(comparison: Comparison) -> tuple[int, float, float]:
