@@ -229,10 +229,11 @@ def check_feeds(inputs: Mapping[str, Port], feeds: Mapping[str, Any]) -> Arrays:
             )
     arrays = {name: np.asarray(feeds[name]) for name in inputs}
     for name, array in arrays.items():
-        if str(array.dtype) != inputs[name].dtype or not _fits(inputs[name], array):
+        found = "string" if array.dtype.kind in "OSU" else str(array.dtype)
+        if found != inputs[name].dtype or not _fits(inputs[name], array):
             raise FeedError(
                 f"Input `{printable(name)}` must be {inputs[name]}. "
-                f"Received: {array.dtype} of shape {array.shape}"
+                f"Received: {found} of shape {array.shape}"
             )
     return arrays
 

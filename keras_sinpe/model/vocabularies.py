@@ -51,7 +51,9 @@ def _reached(model: Any, sources: list[Any]) -> list[int]:
             if not taken:
                 continue
             if isinstance(operation, keras.Function):
-                inner = [operation.inputs[i] for i in taken]
+                # A mask that goes in follows the inputs.
+                own = range(len(operation.inputs))
+                inner = [operation.inputs[i] for i in taken if i in own]
                 found = _reached(operation, inner)
             else:
                 found = _vocabularies(operation)
