@@ -102,6 +102,7 @@ class PreparedModel:
         self._options = batch_sizes, lengths, inputs, seed
         self._progress = progress
         self._rebuild_error = 0.0
+        self._probed: Run | None = None
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -189,11 +190,12 @@ class PreparedModel:
         except Exception as error:
             return error
         self._note_shapes(case, outputs)
+        self._probed = Run(case, feeds, outputs)
         return None
 
     def _run(self, case: Case, feeds: Feeds) -> Run:
         try:
-            outputs = self._compute(self.model, feeds)
+            outputs = self._known(case, feeds) or self._compute(self.model, feeds)
         except Exception as error:
             sentence = f"the model itself refuses {case}: {first_line(error)}"
             return Run(case, feeds, {}, sentence)
@@ -201,6 +203,14 @@ class PreparedModel:
         if self.is_rebuilt:
             self._measure_rebuild(outputs, self._compute(self.original, feeds))
         return Run(case, feeds, outputs)
+
+    def _known(self, case: Case, feeds: Feeds) -> Feeds | None:
+        """What the run that probed the model computed, if it was on this case."""
+        probed = self._probed
+        if probed is None or probed.case != case:
+            return None
+        same = all(np.array_equal(probed.feeds[name], feeds[name]) for name in feeds)
+        return probed.outputs if same else None
 
     def _note_shapes(self, case: Case, outputs: Feeds) -> None:
         shapes = {name: array.shape for name, array in outputs.items()}

@@ -82,6 +82,9 @@ class RandomSamples:
         self._seed = seed
         self._axes = free_axes(signature)
         self._groups: list[list[str]] = []
+        if not self._axes and batch_sizes is BATCH_SIZES:
+            # No length to take turns with: the largest batch and one sample will do.
+            self._batch_sizes = _batch_sizes(signature, (max(batch_sizes), 1))
         probe = self._find_probe(set(lengths or ()))
         found = () if probe in (PROBES[0][0], PROBES[1][0]) else (probe, 2 * probe)
         self._lengths = lengths or (*LENGTHS, *found)
