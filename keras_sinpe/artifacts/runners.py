@@ -139,40 +139,6 @@ class SavedModelRunner:
         return {name: np.asarray(tensor) for name, tensor in outputs.items()}
 
 
-class RenamedRunner:
-    """A runner whose inputs and outputs are called otherwise.
-
-    Args:
-        runner: the artifact.
-        inputs: the artifact's own name of each input that is called otherwise.
-        outputs: likewise of each output.
-    """
-
-    def __init__(
-        self, runner: Runner, inputs: Mapping[str, str], outputs: Mapping[str, str]
-    ) -> None:
-        self._runner = runner
-        self._own_inputs = inputs
-        self._names = {own: name for name, own in outputs.items()}
-        names = {own: name for name, own in inputs.items()}
-        self.inputs = {names.get(o, o): port for o, port in runner.inputs.items()}
-        self.outputs = {self._named(o): port for o, port in runner.outputs.items()}
-
-    @property
-    def precision(self) -> str:
-        """The least precise dtype in the graph."""
-        return self._runner.precision
-
-    def run(self, feeds: Mapping[str, Any]) -> Arrays:
-        """Compute every output from one array per input name."""
-        own = {self._own_inputs.get(name, name): feed for name, feed in feeds.items()}
-        outputs = self._runner.run(own)
-        return {self._named(name): array for name, array in outputs.items()}
-
-    def _named(self, own: str) -> str:
-        return self._names.get(own, own)
-
-
 def open_runner(
     filepath: str | os.PathLike[str], endpoint: str = "serving_default"
 ) -> OnnxRunner | SavedModelRunner:

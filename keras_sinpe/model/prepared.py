@@ -5,8 +5,7 @@ rebuilt once and run once for each case, however many artifacts it is compared w
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,7 +29,6 @@ from keras_sinpe.model.signatures import (
     read_signature,
 )
 from keras_sinpe.model.sizes import Case
-from keras_sinpe.model.tolerances import moved
 from keras_sinpe.model.vocabularies import integer_limits, padded_inputs
 
 Shapes = tuple[Mapping[str, int], Mapping[str, tuple[int, ...]]]
@@ -109,26 +107,6 @@ class PreparedModel:
         """The model on every case, each computed once."""
         return tuple(self._run(*sample) for sample in self._progress(self._samples()))
 
-    @cached_property
-    def movements(self) -> list[list[Feeds]]:
-        """The outputs of each run with weights and inputs moved by one rounding, twice.
-
-        The weights are moved in place and put back.
-        """
-        found: list[list[Feeds]] = [[] for run in self.runs if run.outputs]
-        for seed in (1, 2):
-            rng = np.random.default_rng(seed)
-            with _moved_weights(self.model, rng):
-                for run, outputs in zip(self._taken, found, strict=True):
-                    feeds = {
-                        name: moved(array, rng, is_input=True)
-                        if array.dtype.kind == "f"
-                        else array
-                        for name, array in run.feeds.items()
-                    }
-                    outputs.append(self._compute(self.model, feeds))
-        return found
-
     @property
     def is_rebuilt(self) -> bool:
         """Whether the model is a rebuild of the original."""
@@ -153,15 +131,16 @@ class PreparedModel:
 
     def is_random(self) -> bool:
         """Whether the model itself gives different outputs for equal inputs."""
-        run = next(iter(self._taken))
-        again = self._compute(self.model, run.feeds)
+        run = next(iter(self.taken))
+        again = self.compute(self.model, run.feeds)
         return any(
             not np.array_equal(array, again[name], equal_nan=array.dtype.kind == "f")
             for name, array in run.outputs.items()
         )
 
     @property
-    def _taken(self) -> list[Run]:
+    def taken(self) -> list[Run]:
+        """The runs on which the model computed something."""
         return [run for run in self.runs if run.outputs]
 
     def _samples(self) -> list[Sample]:
@@ -184,7 +163,7 @@ class PreparedModel:
     def _probe(self, case: Case, feeds: Feeds) -> Exception | None:
         """What the model raises on these inputs, if anything."""
         try:
-            outputs = self._compute(self.model, feeds)
+            outputs = self.compute(self.model, feeds)
         except SignatureError:
             raise
         except Exception as error:
@@ -195,13 +174,13 @@ class PreparedModel:
 
     def _run(self, case: Case, feeds: Feeds) -> Run:
         try:
-            outputs = self._known(case, feeds) or self._compute(self.model, feeds)
+            outputs = self._known(case, feeds) or self.compute(self.model, feeds)
         except Exception as error:
             sentence = f"the model itself refuses {case}: {first_line(error)}"
             return Run(case, feeds, {}, sentence)
         self._note_shapes(case, outputs)
         if self.is_rebuilt:
-            self._measure_rebuild(outputs, self._compute(self.original, feeds))
+            self._measure_rebuild(outputs, self.compute(self.original, feeds))
         return Run(case, feeds, outputs)
 
     def _known(self, case: Case, feeds: Feeds) -> Feeds | None:
@@ -216,7 +195,7 @@ class PreparedModel:
         shapes = {name: array.shape for name, array in outputs.items()}
         self.shapes.append((case.sizes, shapes))
 
-    def _compute(self, model: Any, feeds: Feeds) -> Feeds:
+    def compute(self, model: Any, feeds: Feeds) -> Feeds:
         """Run eagerly and untraced, so that no trace can bake a size."""
         tensors = {name: keras.ops.convert_to_tensor(a) for name, a in feeds.items()}
         outputs = self.signature.call(model, tensors)
@@ -239,23 +218,6 @@ def _refuse_states(model: Any) -> None:
                 f"Received: model={model.name!r} with the layer {layer.name!r} and "
                 "stateful=True"
             )
-
-
-@contextmanager
-def _moved_weights(model: Any, rng: np.random.Generator) -> Iterator[None]:
-    """Move each float weight to a neighbouring number, and put it back."""
-    kept = [
-        (weight, keras.ops.convert_to_numpy(weight))
-        for weight in model.weights
-        if "float32" in str(weight.dtype)
-    ]
-    try:
-        for weight, array in kept:
-            weight.assign(moved(array, rng, is_input=False))
-        yield
-    finally:
-        for weight, array in kept:
-            weight.assign(array)
 
 
 def first_line(error: Exception) -> str:

@@ -1,17 +1,23 @@
 """Run an artifact beside its model on many sizes, and compare by name."""
 
 import os
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 from keras_sinpe.artifacts.record import installed_versions
-from keras_sinpe.artifacts.runners import Port, RenamedRunner, Runner, open_runner
+from keras_sinpe.artifacts.runners import Port, Runner, open_runner
+from keras_sinpe.model.movements import moved_outputs
 from keras_sinpe.model.prepared import PreparedModel, Run, first_line
 from keras_sinpe.model.random_inputs import Array, Feeds
 from keras_sinpe.model.samples import BATCH_SIZES, Inputs
 from keras_sinpe.parity.comparison import Fault, Pair
-from keras_sinpe.parity.declared import input_faults, name_faults, output_faults
+from keras_sinpe.parity.declared import (
+    RenamedRunner,
+    input_faults,
+    name_faults,
+    output_faults,
+)
 from keras_sinpe.parity.options import check_options
 from keras_sinpe.parity.report import ParityReport
 from keras_sinpe.parity.verdict import Tolerance, Verdict, judge
@@ -140,13 +146,14 @@ def check_artifact(
         for run in with_progress("Checking parity", progress)(taken):
             faults += _run_beside(run, runner, pairs)
         faults += output_faults(prepared.shapes, runner.outputs)
+    movements = cache(partial(moved_outputs, prepared))  # once, if any appeals
     verdicts = [
         judge(
             name,
             found,
             precision=runner.precision,
             tolerance=tolerance,
-            moved=partial(_moved, prepared, name),
+            moved=partial(_moved, movements, name),
         )
         for name, found in pairs.items()
     ]
@@ -167,8 +174,8 @@ def _run_beside(run: Run, runner: Runner, pairs: dict[str, list[Pair]]) -> list[
     return name_faults("output", run.outputs, received)
 
 
-def _moved(prepared: PreparedModel, name: str) -> list[list[Array]]:
-    return [[outputs[name] for outputs in runs] for runs in prepared.movements]
+def _moved(movements: Callable[[], list[list[Feeds]]], name: str) -> list[list[Array]]:
+    return [[outputs[name] for outputs in runs] for runs in movements()]
 
 
 def _report(

@@ -1,8 +1,9 @@
 """Compare names, dtypes and axes that an artifact declares with its model's."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from keras_sinpe.artifacts.runners import Port
+from keras_sinpe.artifacts.runners import Arrays, Port, Runner
 from keras_sinpe.model.prepared import Shapes
 from keras_sinpe.model.signatures import Signature
 from keras_sinpe.parity.comparison import Fault
@@ -60,3 +61,37 @@ def name_faults(role: str, wanted: Iterable[str], got: Iterable[str]) -> list[Fa
         for owner, names in (("model", missing), ("artifact", foreign))
         for name in names
     ]
+
+
+class RenamedRunner:
+    """A runner whose inputs and outputs are called otherwise.
+
+    Args:
+        runner: the artifact.
+        inputs: the artifact's own name of each input that is called otherwise.
+        outputs: likewise of each output.
+    """
+
+    def __init__(
+        self, runner: Runner, inputs: Mapping[str, str], outputs: Mapping[str, str]
+    ) -> None:
+        self._runner = runner
+        self._own_inputs = inputs
+        self._names = {own: name for name, own in outputs.items()}
+        names = {own: name for name, own in inputs.items()}
+        self.inputs = {names.get(o, o): port for o, port in runner.inputs.items()}
+        self.outputs = {self._named(o): port for o, port in runner.outputs.items()}
+
+    @property
+    def precision(self) -> str:
+        """The least precise dtype in the graph."""
+        return self._runner.precision
+
+    def run(self, feeds: Mapping[str, Any]) -> Arrays:
+        """Compute every output from one array per input name."""
+        own = {self._own_inputs.get(name, name): feed for name, feed in feeds.items()}
+        outputs = self._runner.run(own)
+        return {self._named(name): array for name, array in outputs.items()}
+
+    def _named(self, own: str) -> str:
+        return self._names.get(own, own)
